@@ -10,12 +10,12 @@ piece by piece and writes a single file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike, fspath
 from shutil import copyfileobj
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sql
@@ -93,6 +93,7 @@ def write(
     pixel_rows: int | None = None,
     margin: object = None,
     on: Sequence[str] | None = None,
+    layer: str | PathLike[str] | None = None,
 ) -> WrittenFiles:
     """Write data to files, either completely or not at all.
 
@@ -125,6 +126,8 @@ def write(
     pixel_rows, margin, on
         For HATS: the most sources of a part; the width of the margin, in arcseconds or as text; the names of the
         attributes of the position.
+    layer
+        For HATS: the folder of a core, of whose sources only the attributes that it lacks are written.
 
     Raises
     ------
@@ -138,7 +141,8 @@ def write(
     folders = tuple(schema[name] for name in partition_by)
     one_file = _wants_one_file(text, format_name, folders, single)
     _check_types(schema, format_name, folders)
-    hats = _read_hats_options(schema, format_name, pixel_rows, margin, on)
+    sky_options = {"pixel_rows": pixel_rows, "margin": margin, "on": on, "layer": layer}
+    hats = _read_hats_options(schema, format_name, sky_options)
     target = DataFolder.of(text).location
     above, _, name = target.rpartition("/")
     parent = DataFolder.of(above or "/")
@@ -152,7 +156,7 @@ def write(
         if not one_file and hats is None and notes.version:
             _write_notes(job)
         if not one_file and format_name == "parquet":
-            _write_common_metadata(job)
+            _write_headers(job)
         if check is not None:
             check()
         size = next(entry.size for entry in parent.entries(temporary) if entry.name == "result")
@@ -176,17 +180,15 @@ def _choose_format(path: str, requested: str | None) -> str:
     return format_name
 
 
-def _read_hats_options(
-    schema: Schema, format_name: str, pixel_rows: int | None, margin: object, on: Sequence[str] | None
-) -> HatsOptions | None:
+def _read_hats_options(schema: Schema, format_name: str, sky_options: Mapping[str, Any]) -> HatsOptions | None:
     """Return the options of HATS, if that is the format; refuse them for any other format."""
     if format_name == "hats":
         from provenn.spark.hats_writing import HatsOptions, check_hats_schema  # noqa: PLC0415 - few files are HATS
 
-        options = HatsOptions.of(pixel_rows, margin, on)
+        options = HatsOptions.of(**sky_options)
         check_hats_schema(schema, options)
         return options
-    for name, value in (("pixel_rows", pixel_rows), ("margin", margin), ("on", on)):
+    for name, value in sky_options.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
             raise FormatError(
@@ -342,24 +344,15 @@ def _write_notes(job: _Job) -> None:
         stream.write(json.dumps(notes, indent=1).encode())
 
 
-def _write_common_metadata(job: _Job) -> None:
-    """Write the columns with the header of VOParquet beside the part files of Spark, whose footers cannot hold it."""
-    from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
-
-    from provenn.spark.tables.voparquet import build_voparquet_header  # noqa: PLC0415
+def _write_headers(job: _Job) -> None:
+    """Give all part files the header of VOParquet."""
+    from provenn.spark.tables.part_headers import add_headers  # noqa: PLC0415 - it takes a while to import
 
     names = [file.name for file in job.parent.files(job.temporary, job.place)]
-    if not names:
-        return
     folders = {attribute.name for attribute in job.folders}
     attributes = [attribute for attribute in job.schema.attributes if attribute.name not in folders]
     with job.parent.open_filesystem(job.temporary, job.place) as (filesystem, path):
-        schema = parquet.read_schema(f"{path}/{names[0]}", filesystem=filesystem)
-        header = build_voparquet_header(schema, attributes, job.notes)
-        kept = {key: value for key, value in (schema.metadata or {}).items() if not key.startswith(b"ARROW:")}
-        parquet.write_metadata(
-            schema.with_metadata({**kept, **header}), f"{path}/_common_metadata", filesystem=filesystem
-        )
+        add_headers(filesystem, path, names, attributes, job.notes)
 
 
 def _merge_csv(job: _Job) -> None:
