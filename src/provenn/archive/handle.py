@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from provenn.archive.calculator_choice import find_calculator
 from provenn.archive.cards import describe_stored, render_card
@@ -80,6 +80,16 @@ class Catalog(Pictured):
         """The context of the archive."""
         context: Context = self.archive.context
         return context
+
+    if not TYPE_CHECKING:  # for a type checker, a catalog has no further members
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to write instead of a member that a catalog does not have."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            from provenn.archive.habits import explain_missing_member  # noqa: PLC0415 - only where there is an error
+
+            raise AttributeError(explain_missing_member(name, dir(type(self)), self.attributes))
 
     # -- properties ----------------------------------------------------------------------------------------------
 

@@ -150,6 +150,8 @@ class TracedKnowledge:
     def _find_single_reason(self, statement: Statement) -> CitedFact | None:
         """Return a fact that entails a statement by itself, if it is among the first that mention the same sets."""
         labels = set(statement.labels)
+        if Knowledge(open_universe=False).entails(statement):  # whatever the sets are
+            return None
         mentions = (fact for fact in self.knowledge.facts if labels.issubset(fact.labels))
         for fact in islice(mentions, _MOST_SINGLE):
             if Knowledge([fact], open_universe=False).entails(statement):

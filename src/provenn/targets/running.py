@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from provenn.data.fragments import record_use
 from provenn.errors import SparkNeededError
+from provenn.files.file_set import TABLE
 from provenn.knowledge.stored_facts import Fact
 from provenn.look.refusal import NeedsSpark
 from provenn.targets.bounds import bound_answer_rows
@@ -99,6 +100,7 @@ def _live_once(
         if look is not None:
             taken, final = look, run.plan
         else:
+            _check_before_start(place, run.plan)
             data, final = _prepare(place, run, replan, sink, keep)
             with run.measure_reading():
                 taken = sink.take_rows(place, final, data)
@@ -169,6 +171,12 @@ def _look(
         numbers = [fragment.id for fragment in run.plan.fragments]
         place.database.note(lambda writing: record_use(writing, numbers))
     return taken
+
+
+def _check_before_start(place: Workplace[P], plan: P) -> None:
+    """Check base files before Spark starts, which takes longer; a running Spark checks them as it reads them."""
+    if not place.pipeline().engine.is_started:
+        place.check_bases(base for base in plan.bases if base.files.format != TABLE)
 
 
 def _prepare(
