@@ -143,6 +143,16 @@ def serve(
             help="With tokens: the most jobs of one person running at the same time.",
         ),
     ] = 1,
+    workers: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_WORKERS",
+            min=0,
+            max=64,
+            help="The processes that compute pages, besides the process of the server.",
+        ),
+    ] = 0,
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -156,6 +166,7 @@ def serve(
     Try:
 
     - `provenn serve --open`
+    - `provenn serve --workers 4`
     - `provenn serve --port 0 --json`
     - `provenn serve --host 192.0.2.7 --allow-host survey.example.org --root /data/survey`
     - `provenn serve --tokens --calculators-as calc --calculators-environment SWIRE_DATA`
@@ -179,6 +190,7 @@ def serve(
             TurnLimits(questions, min(questions, questions_each), waiting_per_client=waiting_each),
             JobLimits(jobs, min(jobs, jobs_each)),
             seconds,
+            workers,
         )
 
         def ready(address: str) -> None:

@@ -14,6 +14,7 @@ from provenn.display.venn import RegionState
 from provenn.errors import ProvennError
 from provenn.web.asking import FormProblem, add_form, make_problem
 from provenn.web.pages.catalog import CatalogLink
+from provenn.web.remembering import Remembering
 from provenn.web.rendering import ServedArchive
 from provenn.web.saying import LinkedStatement, ProofReason, split_reasons, split_statement
 
@@ -141,6 +142,11 @@ class ComparePage:
     answer: ProofAnswer | None
     problem: FormProblem | None
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same request would be answered in the same way: not if the time for a proof ran out."""
+        return self.problem is None and (self.answer is None or not self.answer.ran_out)
+
 
 def compare_catalogs(
     archive: ServedArchive,
@@ -231,4 +237,4 @@ def _draw_pictures(page: ComparePage) -> dict[str, str]:
     return pictures
 
 
-add_form(router, "/compare", compare_catalogs, "compare.html", _draw_pictures)
+add_form(router, "/compare", compare_catalogs, "compare.html", _draw_pictures, remembering=Remembering())
