@@ -14,6 +14,7 @@ from provenn.archive import Archive
 from provenn.archive.tokens import list_tokens
 from provenn.database.secrets import hide_process
 from provenn.errors import ServerError
+from provenn.tap.service_limits import ServiceLimits
 from provenn.web.accounts import Accounts
 from provenn.web.app import READING_PATHS, create_app
 from provenn.web.connections import ConnectionLimits, Connections
@@ -48,6 +49,8 @@ class ServerLimits:
         Limits on connections, questions and jobs, in total and per address or person.
     seconds
         Time limit in seconds until an answer begins.
+    tap
+        The limits of the TAP service.
     workers
         The number of worker processes that compute pages, besides the process of the server.
     """
@@ -56,6 +59,7 @@ class ServerLimits:
     turns: TurnLimits = field(default_factory=TurnLimits)
     jobs: JobLimits = field(default_factory=JobLimits)
     seconds: float = SECONDS
+    tap: ServiceLimits = field(default_factory=ServiceLimits)
     workers: int = 0
 
 
@@ -89,13 +93,16 @@ def build_server_app(
     limits = limits or ServerLimits()
     accounts = Accounts(archive) if tokens else None
     allowed_roots = (roots or ()) if tokens else None
-    app: ASGIApp = create_app(archive, accounts=accounts, roots=allowed_roots, jobs_limits=limits.jobs)
+    app: ASGIApp = create_app(
+        archive, accounts=accounts, roots=allowed_roots, jobs_limits=limits.jobs, tap_limits=limits.tap
+    )
     if limits.workers:
         app = WorkersApp(app, Workers(archive, allowed_roots, limits.workers), READING_PATHS)
     answers: ASGIApp = Turns(app, limits.turns, alone=accounts is None)
     if accounts is not None:
         answers = Authenticator(answers, accounts)
-    return ThroughProxies(guard_app(Limits(answers, seconds=limits.seconds), hosts), proxies or Proxies())
+    guarded = guard_app(Limits(answers, seconds=limits.seconds), hosts, upload=limits.tap.upload)
+    return ThroughProxies(guarded, proxies or Proxies())
 
 
 def serve(
