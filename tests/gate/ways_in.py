@@ -49,6 +49,7 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.gate.permits": _MACHINE,
         "provenn.samp.hubs": _MACHINE,
         "provenn.look.row_conditions": "own: numbers of Arrow in this process, without a copy",
+        "provenn.look.row_order": "own: numbers of Arrow in this process, without a copy",
         "provenn.look.parquet_rows": "base catalog read without Spark",
         "provenn.spark.batches": "code of a calculator",
         "provenn.spark.python_calculators": "code of a calculator",

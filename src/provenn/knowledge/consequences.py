@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Literal
 
 from provenn.catalogs.catalog import Facts
@@ -77,6 +78,9 @@ class FactOrigin:
     premise: str | None = None
 
 
+_MOST_SINGLE = 20
+"""The most facts that are tried one by one as the whole reason of a statement."""
+
 CitedFact = tuple[Statement, FactOrigin]
 """A statement that a proof uses, and its origin."""
 
@@ -132,6 +136,8 @@ class TracedKnowledge:
     def because(self, statement: Statement) -> tuple[CitedFact, ...]:
         """Return a minimal set of facts entailing a statement, or no facts if the statement does not follow.
 
+        A fact that suffices by itself comes before longer proofs.
+
         Definitions come first: a definition says what a catalog is. A declared fact is cited only if the statement does
         not follow without declared facts.
         """
@@ -142,7 +148,19 @@ class TracedKnowledge:
                 return certain.because(statement)
         return reasons
 
+    def _find_single_reason(self, statement: Statement) -> CitedFact | None:
+        """Return a fact that entails a statement by itself, if it is among the first that mention the same sets."""
+        labels = set(statement.labels)
+        mentions = (fact for fact in self.knowledge.facts if labels.issubset(fact.labels))
+        for fact in islice(mentions, _MOST_SINGLE):
+            if Knowledge([fact], open_universe=False).entails(statement):
+                return self.cite(fact)
+        return None
+
     def _find_reasons(self, statement: Statement) -> tuple[CitedFact, ...]:
+        single = self._find_single_reason(statement)
+        if single is not None and single[1].premise is None:
+            return (single,)
         explanation = self.knowledge.explain(statement)
         facts, from_theory = ((), ()) if explanation is None else (explanation.facts, explanation.from_theory)
         readable = without_cells(facts)

@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from provenn._version import __version__
 from provenn.archive import Archive
+from provenn.tap.service_limits import ServiceLimits
 from provenn.web.accounts import Accounts
 from provenn.web.failures import add_failure_handlers
 from provenn.web.job_threads import JobLimits
@@ -75,6 +76,7 @@ def create_app(
     accounts: Accounts | None = None,
     roots: Sequence[str] | None = None,
     jobs_limits: JobLimits | None = None,
+    tap_limits: ServiceLimits | None = None,
 ) -> FastAPI:
     """Return the application that serves an archive; the caller must put `provenn.web.guarding` before it.
 
@@ -89,10 +91,12 @@ def create_app(
         The folders that may contain files of base catalogs; None for any folder.
     jobs_limits
         The limits of jobs; by default two run at once. Without accounts, the limit per person equals the total limit.
+    tap_limits
+        The limits of the TAP service.
     """
     limits = jobs_limits or JobLimits()
     limits = limits if accounts is not None else replace(limits, per_client=limits.at_once)
-    people = People(archive, roots, None if accounts is None else accounts.notes, limits)
+    people = People(archive, roots, None if accounts is None else accounts.notes, limits, tap_limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -14,6 +14,7 @@ from provenn.archive import Archive
 from provenn.archive.tokens import list_tokens
 from provenn.database.secrets import hide_process
 from provenn.errors import ServerError
+from provenn.tap.service_limits import ServiceLimits
 from provenn.web.accounts import Accounts
 from provenn.web.app import create_app
 from provenn.web.connections import ConnectionLimits, Connections
@@ -47,12 +48,15 @@ class ServerLimits:
         Limits on connections, questions and jobs, in total and per address or person.
     seconds
         Time limit in seconds until an answer begins.
+    tap
+        The limits of the TAP service.
     """
 
     connections: ConnectionLimits = field(default_factory=ConnectionLimits)
     turns: TurnLimits = field(default_factory=TurnLimits)
     jobs: JobLimits = field(default_factory=JobLimits)
     seconds: float = SECONDS
+    tap: ServiceLimits = field(default_factory=ServiceLimits)
 
 
 def build_server_app(
@@ -85,11 +89,12 @@ def build_server_app(
     limits = limits or ServerLimits()
     accounts = Accounts(archive) if tokens else None
     allowed_roots = (roots or ()) if tokens else None
-    app = create_app(archive, accounts=accounts, roots=allowed_roots, jobs_limits=limits.jobs)
+    app = create_app(archive, accounts=accounts, roots=allowed_roots, jobs_limits=limits.jobs, tap_limits=limits.tap)
     answers: ASGIApp = Turns(app, limits.turns, alone=accounts is None)
     if accounts is not None:
         answers = Authenticator(answers, accounts)
-    return ThroughProxies(guard_app(Limits(answers, seconds=limits.seconds), hosts), proxies or Proxies())
+    guarded = guard_app(Limits(answers, seconds=limits.seconds), hosts, upload=limits.tap.upload)
+    return ThroughProxies(guarded, proxies or Proxies())
 
 
 def serve(
