@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
+from provenn.catalogs.catalog import Facts
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.pair_sets import lift_label
 from provenn.catalogs.restoring import facts_of
@@ -207,8 +208,8 @@ class DefinedSets:
         """Read definitions."""
         sets = cls([], [], {}, {})
         for definition in definitions:
-            kind, digest = definition.kind, definition.digest
-            statements, new_atoms = facts_of(kind, digest, definition.dependencies, definition.parameters)
+            digest = definition.digest
+            statements, new_atoms = _recall_facts(definition)
             sets.atoms.extend(new_atoms)
             for atom in new_atoms:
                 sets.definers.setdefault(atom.label, digest)
@@ -218,6 +219,21 @@ class DefinedSets:
             if definition.is_base_set:
                 sets.bases.setdefault(definition.population, []).append(digest)
         return sets
+
+
+_MOST_REMEMBERED = 20_000
+_remembered: dict[CatalogDigest, Facts] = {}
+
+
+def _recall_facts(definition: StoredDefinition) -> Facts:
+    """Return what a definition states, remembered by its digest, which is a digest of all that decides it."""
+    facts = _remembered.get(definition.digest)
+    if facts is None:
+        facts = facts_of(definition.kind, definition.digest, definition.dependencies, definition.parameters)
+        if len(_remembered) >= _MOST_REMEMBERED:
+            _remembered.clear()
+        _remembered[definition.digest] = facts
+    return facts
 
 
 def build_knowledge(
