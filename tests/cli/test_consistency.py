@@ -27,6 +27,7 @@ WITHOUT_ARCHIVE = {"allow", "example", "table", "demo", "samp clients", "samp hu
 SHORT = {
     "--archive": "-a",
     "--name": "-n",
+    "--most": "-n",
     "--key": "-k",
     "--population": "-p",
     "--given": "-g",

@@ -15,7 +15,7 @@ from provenn.database.transactions import Reading
 from provenn.errors import StoreError
 from provenn.files.data_folder import DataFolder
 from provenn.files.export_notes import FileNotes
-from provenn.files.file_set import EXTERNAL
+from provenn.files.file_set import EXTERNAL, TABLE
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.look.allowance import LARGEST
 from provenn.look.refusal import NeedsSpark
@@ -316,8 +316,12 @@ class FilesSink:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def find_known_answer(self, place: DataPlace, plan: Plan, /) -> None:
-        """Check the place of the files, and the data behind an empty answer: it is written, too."""
+        """Check the form and place of the files, and the data behind an empty answer: it is written, too."""
+        from provenn.spark.output_forms import read_output_form  # noqa: PLC0415 - few answers are files
+
         _check_output_place(place, self.path, plan)
+        read_output_form(plan.schema, self.path, **self.options)
+        place.check_bases(base for base in plan.bases if base.files.format not in (TABLE, EXTERNAL))
         if plan.empty:
             check_remembered(place, plan)
 

@@ -36,9 +36,10 @@ from provenn.web.pages import (
     target,
 )
 from provenn.web.people import People
+from provenn.web.remembering import ViewMemory, list_remembered_paths
 from provenn.web.rendering import render
 
-__all__ = ["create_app"]
+__all__ = ["READING_PATHS", "create_app"]
 
 _THREADS: Final = 400
 _STATIC: Final = Path(__file__).parent / "static"
@@ -72,6 +73,9 @@ _PAGES: Final[tuple[APIRouter, ...]] = (
     audit.router,
     quota.router,
 )
+
+READING_PATHS: Final = list_remembered_paths(_PAGES)
+"""The paths of the pages that depend on the archive and the viewer alone, and change nothing."""
 
 
 def create_app(
@@ -108,6 +112,7 @@ def create_app(
         to_thread.current_default_thread_limiter().total_tokens = _THREADS
         yield
         people.close()
+        app.state.memory.close()
 
     app = FastAPI(
         lifespan=lifespan,
@@ -126,6 +131,7 @@ def create_app(
     )
     app.state.people = people
     app.state.accounts = accounts
+    app.state.memory = ViewMemory(archive)
     add_failure_handlers(app)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     for router in (*_PAGES, *_list_observatory_routers(), *([] if accounts is None else [login.router])):

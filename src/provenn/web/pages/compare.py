@@ -26,6 +26,7 @@ from provenn.web.asking import FormProblem, add_form, make_problem
 from provenn.web.catalog_data import MOST_UNASKED, has_position
 from provenn.web.pages.catalog import CatalogLink
 from provenn.web.policy import make_picture
+from provenn.web.remembering import Remembering
 from provenn.web.rendering import ServedArchive, make_query
 from provenn.web.saying import LinkedStatement, ProofReason, split_reasons, split_statement
 
@@ -163,6 +164,11 @@ class ComparePage:
     answer: ProofAnswer | None
     problem: FormProblem | None
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same request would be answered in the same way: not if the time for a proof ran out."""
+        return self.problem is None and (self.answer is None or not self.answer.ran_out)
+
 
 def compare_catalogs(
     archive: ServedArchive,
@@ -269,7 +275,7 @@ def _draw_pictures(page: ComparePage) -> dict[str, str]:
     return pictures
 
 
-add_form(router, "/compare", compare_catalogs, "compare.html", _draw_pictures)
+add_form(router, "/compare", compare_catalogs, "compare.html", _draw_pictures, remembering=Remembering())
 
 
 @router.post("/compare/look", include_in_schema=False)
