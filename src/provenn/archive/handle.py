@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from provenn.archive.calculator_choice import find_calculator
 from provenn.archive.cards import describe_stored, render_card
@@ -12,7 +12,6 @@ from provenn.archive.catalog_computing import count_sources, plan_attributes, st
 from provenn.archive.column_arguments import collect_derived_columns, collect_renamed_columns
 from provenn.archive.concatenations import Order, concatenate_catalogs
 from provenn.archive.context import Context, HasContext
-from provenn.archive.data import Data
 from provenn.archive.description import Description, describe_catalog, make_description_card
 from provenn.archive.export_records import choose_followed_name
 from provenn.archive.name_changes import name_catalog
@@ -20,6 +19,7 @@ from provenn.archive.neighbourhood import find_neighbourhood
 from provenn.archive.new_catalogs import define_catalog
 from provenn.archive.notices import Notice
 from provenn.archive.path_criteria import select_sources
+from provenn.archive.pictured import Pictured
 from provenn.archive.references import choose_name, find_definitions, find_digest, find_names
 from provenn.archive.stored_fragments import Stored, list_stored_fragments
 from provenn.catalogs import (
@@ -55,7 +55,7 @@ _NEIGHBOURS_SHOWN = 12
 """The largest number of catalogs in the picture of a card."""
 
 
-class Catalog(Data):
+class Catalog(Pictured):
     """A catalog of an archive.
 
     `Archive.ingest` and the verbs of other catalogs make catalogs, and ``archive[name]`` finds them. Two catalogs are
@@ -80,6 +80,16 @@ class Catalog(Data):
         """The context of the archive."""
         context: Context = self.archive.context
         return context
+
+    if not TYPE_CHECKING:  # for a type checker, a catalog has no further members
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to write instead of a member that a catalog does not have."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            from provenn.archive.habits import explain_missing_member  # noqa: PLC0415 - only where there is an error
+
+            raise AttributeError(explain_missing_member(name, dir(type(self)), self.attributes))
 
     # -- properties ----------------------------------------------------------------------------------------------
 
@@ -463,6 +473,9 @@ class Catalog(Data):
 
     def _get_sources(self) -> Definition:
         return self.definition
+
+    def _get_pictured(self) -> tuple[Definition, str]:
+        return self.definition, self.name
 
     def _describe_export(self, follow: bool | str) -> ExportRequest:
         return ExportRequest(self._context.read(choose_followed_name, self.definition, follow))

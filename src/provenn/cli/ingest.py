@@ -41,7 +41,13 @@ def ingest(
         typer.Option("--no-key", help="No column identifies a source: identify rows by the content of their file."),
     ] = False,
     population: Annotated[
-        str, typer.Option("--population", "-p", metavar="WORD", help="What one row is: star, galaxy, visit.")
+        str,
+        typer.Option(
+            "--population",
+            "-p",
+            metavar="WORD",
+            help="What one row is: star, galaxy, visit. Only catalogs of the same population can be compared.",
+        ),
     ],
     format_: Annotated[
         str | None,

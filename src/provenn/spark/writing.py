@@ -10,27 +10,25 @@ piece by piece and writes a single file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike, fspath
 from shutil import copyfileobj
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sql
 
 from provenn.catalogs.schema import Attribute, Schema
-from provenn.criteria.types import BOOLEAN, DATE, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
+from provenn.criteria.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from provenn.data.leftovers import Hold, open_writing_folder
-from provenn.errors import FormatError
 from provenn.files.data_folder import DataFolder
 from provenn.files.export_notes import NO_NOTES, FileNotes
-from provenn.files.suffixes import find_format
-from provenn.hints import Hint
 from provenn.spark.columns import column
 from provenn.spark.engine import Engine
-from provenn.spark.placing import check_target, publish
+from provenn.spark.output_forms import FORMATS, read_output_form
+from provenn.spark.placing import publish
 from provenn.spark.progress import Listener, watch_run
 from provenn.spark.reading import conform_to_attributes, format_spark_address
 from provenn.spark.spark_errors import translate_errors
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "WrittenFiles", "write"]
 
-FORMATS = ("parquet", "csv", "fits", "votable", "ecsv", "hats")
 _CSV = {
     # As in RFC 4180. NULL is an empty field, the empty text a quoted empty field; blanks are kept.
     "quote": '"',
@@ -136,22 +133,25 @@ def write(
     StoreError
         If the target exists, or cannot be written.
     """
+    form = read_output_form(
+        schema,
+        path,
+        format=format,
+        partition_by=partition_by,
+        single=single,
+        overwrite=overwrite,
+        pixel_rows=pixel_rows,
+        margin=margin,
+        on=on,
+        layer=layer,
+    )
+    parent, name, format_name, one_file, hats = form.parent, form.name, form.format, form.one_file, form.hats
     text = fspath(path)
-    format_name = _choose_format(text, format)
-    folders = tuple(schema[name] for name in partition_by)
-    one_file = _wants_one_file(text, format_name, folders, single)
-    _check_types(schema, format_name, folders)
-    sky_options = {"pixel_rows": pixel_rows, "margin": margin, "on": on, "layer": layer}
-    hats = _read_hats_options(schema, format_name, sky_options)
-    target = DataFolder.of(text).location
-    above, _, name = target.rpartition("/")
-    parent = DataFolder.of(above or "/")
-    check_target(parent, name, overwrite=overwrite)
     with ExitStack() as stack:
         temporary = stack.enter_context(open_writing_folder(parent, name, hold))
         stack.enter_context(translate_errors(f"writing {text}"))
         stack.enter_context(watch_run(engine, f"writing {text}", listener))
-        job = _Job(frame, schema, parent, temporary, format_name, folders, one_file, notes)
+        job = _Job(frame, schema, parent, temporary, format_name, form.folders, one_file, notes)
         rows = _write_parts(job) if hats is None else _write_sky(engine, job, name, hats)
         if not one_file and hats is None and notes.version:
             _write_notes(job)
@@ -161,85 +161,7 @@ def write(
             check()
         size = next(entry.size for entry in parent.entries(temporary) if entry.name == "result")
         publish(parent, temporary, name, overwrite=overwrite)
-    return WrittenFiles(target, rows, size, notes.left_out)
-
-
-# --- the request ---
-
-
-def _choose_format(path: str, requested: str | None) -> str:
-    if requested is not None:
-        if requested.lower() not in FORMATS:
-            raise FormatError(f"provenn cannot write the format {requested}", hint=f"it writes {', '.join(FORMATS)}")
-        return requested.lower()
-    format_name = _find_written_format(path)
-    if format_name is None:
-        known = ", ".join(FORMATS)
-        hint = Hint(f"pass format=, one of {known}", command=f"add --format, one of {known}")
-        raise FormatError(f"the format of {path} cannot be told from its name", hint=hint)
-    return format_name
-
-
-def _read_hats_options(schema: Schema, format_name: str, sky_options: Mapping[str, Any]) -> HatsOptions | None:
-    """Return the options of HATS, if that is the format; refuse them for any other format."""
-    if format_name == "hats":
-        from provenn.spark.hats_writing import HatsOptions, check_hats_schema  # noqa: PLC0415 - few files are HATS
-
-        options = HatsOptions.of(**sky_options)
-        check_hats_schema(schema, options)
-        return options
-    for name, value in sky_options.items():
-        if value is not None:
-            option = f"--{name.replace('_', '-')}"
-            raise FormatError(
-                f"only folders in HATS have parts of the sky, and {format_name} has none",
-                hint=Hint(f'pass format="hats", or omit {name}=', command=f"add --format hats, or omit {option}"),
-            )
-    return None
-
-
-def _find_written_format(path: str) -> str | None:
-    """Return the format for the suffix of a path; None for a suffix of no format that provenn writes."""
-    format_name = find_format(path)
-    return format_name if format_name in FORMATS else None
-
-
-def _wants_one_file(path: str, format_name: str, folders: Sequence[Attribute], single: bool | None) -> bool:
-    if format_name == "hats":
-        if folders or single:
-            raise FormatError(
-                "HATS is a folder divided by the sky alone",
-                hint=Hint("omit single= and partition_by=", command="omit --single and --partition-by"),
-            )
-        return False
-    if format_name in ("fits", "votable", "ecsv"):
-        if folders or single is False:
-            raise FormatError(
-                f"{format_name} is written as one file", hint="folders of part files can be Parquet or CSV"
-            )
-        return True
-    if folders and single:
-        raise FormatError(
-            "one file cannot be in several folders",
-            hint=Hint("omit single= or partition_by=", command="omit --single or --partition-by"),
-        )
-    return not folders and (_find_written_format(path) is not None if single is None else single)
-
-
-def _check_types(schema: Schema, format_name: str, folders: Sequence[Attribute]) -> None:
-    for attribute in folders:
-        if attribute.type not in (*INTEGRAL, STRING, DATE, BOOLEAN):
-            raise FormatError(f"values of {attribute.name}, a {attribute.type}, cannot be names of folders")
-    if len(folders) == len(schema):
-        raise FormatError(
-            "all attributes would become names of folders", hint="leave at least one attribute for the files"
-        )
-    if format_name == "csv":
-        for attribute in schema.attributes:
-            if not attribute.type.scalar:
-                raise FormatError(
-                    f"CSV cannot hold {attribute.name}, a {attribute.type}", hint="write Parquet, or leave it out"
-                )
+    return WrittenFiles(form.target, rows, size, notes.left_out)
 
 
 # --- writing ---
