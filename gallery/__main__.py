@@ -1,4 +1,4 @@
-"""Make pictures of the documentation: ``python -m gallery`` records the session, ``… pages`` photographs the explorer."""
+"""Make pictures of the documentation: ``python -m gallery`` records a session, ``… pages`` photographs the explorer."""
 
 import sys
 from pathlib import Path

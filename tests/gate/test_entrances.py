@@ -218,6 +218,7 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
     "form for a query": lambda folder: posted(folder, "/define/sql", data={"query": "x", "dialect": "perl"}),
     "form for a retraction": lambda folder: posted(folder, "/knowledge/retract", data={"number": "-1"}),
     "form for a selection": lambda folder: posted(folder, "/define/select", data={"criterion": "x" * 2001}),
+    "form for a look at two catalogs": lambda folder: posted(folder, "/compare/look", data={"a": "x" * 501, "b": "b"}),
     "form for a job": lambda folder: posted(folder, "/target/run", data={"sources": "x" * 501, "attributes": "a"}),
     "manifest of dbt": lambda folder: read_manifest(written(folder, "manifest.json", b"[" * 10**6)),
     "request for a job": lambda folder: posted(folder, "/api/jobs", json={"sources": ["x"], "format": "jdbc"}),

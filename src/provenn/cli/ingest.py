@@ -118,6 +118,14 @@ def ingest(
             show_default=False,
         ),
     ] = None,
+    layer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="HATS: a layer, with further attributes of the same sources. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -135,6 +143,7 @@ def ingest(
     - `provenn ingest stars survey.stars --format table -k hip -p star`
     - `provenn ingest detections "night*.csv" --no-key -p detection`
     - `provenn ingest stars lake/stars -k hip -p star --version 3`
+    - `provenn ingest gaia gaia-hats -k source_id -p star --layer distances-hats`
     """
     if bool(key) == no_key:
         raise typer.BadParameter(
@@ -158,5 +167,6 @@ def ingest(
             trust=trust,
             version=version,
             when=when,
+            layers=layer or (),
         )
         write_catalog(catalog, name, as_json)

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
+from provenn.catalogs.catalog import Facts
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.pair_sets import lift_label
 from provenn.catalogs.restoring import facts_of
@@ -31,6 +32,7 @@ __all__ = [
     "build_knowledge",
     "crosses_populations",
     "relate_atoms",
+    "relate_continued_files",
 ]
 
 
@@ -207,8 +209,8 @@ class DefinedSets:
         """Read definitions."""
         sets = cls([], [], {}, {})
         for definition in definitions:
-            kind, digest = definition.kind, definition.digest
-            statements, new_atoms = facts_of(kind, digest, definition.dependencies, definition.parameters)
+            digest = definition.digest
+            statements, new_atoms = _recall_facts(definition)
             sets.atoms.extend(new_atoms)
             for atom in new_atoms:
                 sets.definers.setdefault(atom.label, digest)
@@ -218,6 +220,21 @@ class DefinedSets:
             if definition.is_base_set:
                 sets.bases.setdefault(definition.population, []).append(digest)
         return sets
+
+
+_MOST_REMEMBERED = 20_000
+_remembered: dict[CatalogDigest, Facts] = {}
+
+
+def _recall_facts(definition: StoredDefinition) -> Facts:
+    """Return what a definition states, remembered by its digest, which is a digest of all that decides it."""
+    facts = _remembered.get(definition.digest)
+    if facts is None:
+        facts = facts_of(definition.kind, definition.digest, definition.dependencies, definition.parameters)
+        if len(_remembered) >= _MOST_REMEMBERED:
+            _remembered.clear()
+        _remembered[definition.digest] = facts
+    return facts
 
 
 def build_knowledge(
@@ -241,7 +258,7 @@ def build_knowledge(
     sourced, smaller_atoms = relate_atoms(atoms, find_attribute, FileFacts(known_definitions, find_attribute))
     atoms += smaller_atoms
     sourced += sets.statements
-    sourced += _relate_continued_files(known_definitions)
+    sourced += relate_continued_files(known_definitions)
     sourced += _relate_pairs(known_definitions, atoms, find_attribute)
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
@@ -321,7 +338,7 @@ def _find_defined(origin: FactOrigin) -> CatalogDigest | None:
     return origin.catalog if origin.kind in ("definition", "reference") else None
 
 
-def _relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[CitedFact]:
+def relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[CitedFact]:
     """Return that base catalogs with the same attributes share no source: a single statement for all such catalogs.
 
     Sound: files continue given attributes only if no key of the files is in any base catalog of the archive with these

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from provenn.catalogs.schema import Attribute, Schema
 from provenn.criteria.types import BOOLEAN, DATE, INTEGRAL, STRING
@@ -64,6 +64,7 @@ def read_output_form(
     pixel_rows: int | None = None,
     margin: object = None,
     on: Sequence[str] | None = None,
+    layer: str | PathLike[str] | None = None,
 ) -> OutputForm:
     """Return the form of the files that `provenn.spark.writing.write` would write with the same options.
 
@@ -79,7 +80,8 @@ def read_output_form(
     folders = tuple(schema[name] for name in partition_by)
     one_file = _wants_one_file(text, format_name, folders, single)
     _check_types(schema, format_name, folders)
-    hats = _read_hats_options(schema, format_name, pixel_rows, margin, on)
+    sky_options = {"pixel_rows": pixel_rows, "margin": margin, "on": on, "layer": layer}
+    hats = _read_hats_options(schema, format_name, sky_options)
     target = DataFolder.of(text).location
     above, _, name = target.rpartition("/")
     parent = DataFolder.of(above or "/")
@@ -110,17 +112,15 @@ def _choose_format(path: str, requested: str | None) -> str:
     return format_name
 
 
-def _read_hats_options(
-    schema: Schema, format_name: str, pixel_rows: int | None, margin: object, on: Sequence[str] | None
-) -> HatsOptions | None:
+def _read_hats_options(schema: Schema, format_name: str, sky_options: Mapping[str, Any]) -> HatsOptions | None:
     """Return the options of HATS, if that is the format; refuse them for any other format."""
     if format_name == "hats":
         from provenn.spark.hats_writing import HatsOptions, check_hats_schema  # noqa: PLC0415 - few files are HATS
 
-        options = HatsOptions.of(pixel_rows, margin, on)
+        options = HatsOptions.of(**sky_options)
         check_hats_schema(schema, options)
         return options
-    for name, value in (("pixel_rows", pixel_rows), ("margin", margin), ("on", on)):
+    for name, value in sky_options.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
             raise FormatError(

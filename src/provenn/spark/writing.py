@@ -90,6 +90,7 @@ def write(
     pixel_rows: int | None = None,
     margin: object = None,
     on: Sequence[str] | None = None,
+    layer: str | PathLike[str] | None = None,
 ) -> WrittenFiles:
     """Write data to files, either completely or not at all.
 
@@ -122,6 +123,8 @@ def write(
     pixel_rows, margin, on
         For HATS: the most sources of a part; the width of the margin, in arcseconds or as text; the names of the
         attributes of the position.
+    layer
+        For HATS: the folder of a core, of whose sources only the attributes that it lacks are written.
 
     Raises
     ------
@@ -140,6 +143,7 @@ def write(
         pixel_rows=pixel_rows,
         margin=margin,
         on=on,
+        layer=layer,
     )
     parent, name, format_name, one_file, hats = form.parent, form.name, form.format, form.one_file, form.hats
     text = fspath(path)
@@ -152,7 +156,7 @@ def write(
         if not one_file and hats is None and notes.version:
             _write_notes(job)
         if not one_file and format_name == "parquet":
-            _write_common_metadata(job)
+            _write_headers(job)
         if check is not None:
             check()
         size = next(entry.size for entry in parent.entries(temporary) if entry.name == "result")
@@ -262,24 +266,15 @@ def _write_notes(job: _Job) -> None:
         stream.write(json.dumps(notes, indent=1).encode())
 
 
-def _write_common_metadata(job: _Job) -> None:
-    """Write the columns with the header of VOParquet beside the part files of Spark, whose footers cannot hold it."""
-    from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
-
-    from provenn.spark.tables.voparquet import build_voparquet_header  # noqa: PLC0415
+def _write_headers(job: _Job) -> None:
+    """Give all part files the header of VOParquet."""
+    from provenn.spark.tables.part_headers import add_headers  # noqa: PLC0415 - it takes a while to import
 
     names = [file.name for file in job.parent.files(job.temporary, job.place)]
-    if not names:
-        return
     folders = {attribute.name for attribute in job.folders}
     attributes = [attribute for attribute in job.schema.attributes if attribute.name not in folders]
     with job.parent.open_filesystem(job.temporary, job.place) as (filesystem, path):
-        schema = parquet.read_schema(f"{path}/{names[0]}", filesystem=filesystem)
-        header = build_voparquet_header(schema, attributes, job.notes)
-        kept = {key: value for key, value in (schema.metadata or {}).items() if not key.startswith(b"ARROW:")}
-        parquet.write_metadata(
-            schema.with_metadata({**kept, **header}), f"{path}/_common_metadata", filesystem=filesystem
-        )
+        add_headers(filesystem, path, names, attributes, job.notes)
 
 
 def _merge_csv(job: _Job) -> None:
