@@ -22,7 +22,6 @@ _PAGES: Final = {
     "explorer-compare.png": "/compare?a=near_and_bright&b=bright",
     "explorer-define.png": f"/define?sources=stars&criterion={quote('plx > 20 AND vmag < 4')}&name=nearest",
 }
-_VIEW: Final = {"width": 1000, "height": 760}
 
 
 def photograph_pages(folder: Path) -> None:
@@ -40,7 +39,7 @@ def photograph_pages(folder: Path) -> None:
             home = json.loads((process.stdout.readline() if process.stdout else "") or "{}")["address"]
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-                page = browser.new_page(viewport=_VIEW)
+                page = browser.new_page(viewport={"width": 1000, "height": 760})
                 page.goto(home)
                 parts = urlsplit(home)
                 for name, path in _PAGES.items():
