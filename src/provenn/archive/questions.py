@@ -6,7 +6,7 @@ caller may keep these for later questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -27,7 +27,8 @@ from provenn.errors import ComparisonError, ContradictionError, PopulationError,
 from provenn.knowledge import proofs
 from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_knowledge
 from provenn.knowledge.stored_facts import Fact, list_catalogs, read_closed_cone
-from provenn.logic import Knowledge, Relationship, Statement, World, equal
+from provenn.logic import Relationship, Statement, World, equal
+from provenn.logic.knowledge.set_index import SetRelation
 from provenn.logic.terms import term
 from provenn.words.vocabulary import SHORT, SUPPOSED, Vocabulary
 
@@ -290,18 +291,13 @@ def look_up_catalogs(
     reading: Reading,
     everything: KnowledgeCache,
     digest: CatalogDigest,
-    relation: Callable[[Knowledge, str], Iterable[str]],
+    relation: SetRelation,
 ) -> list[CatalogDigest]:
-    """Return the digests of all catalogs of the same population in a relation to a catalog."""
+    """Return the digests of all other catalogs of the same population in a relation to a catalog."""
     entries_by_digest = find_entries(reading, [digest])
     if digest not in entries_by_digest:
         raise UnknownCatalogError(f"the archive holds no catalog {digest}")
-    population = entries_by_digest[digest].population
-    return everything.ask(
-        reading,
-        population,
-        lambda growing: sorted(growing.catalogs.intersection(relation(growing.knowledge, digest))),
-    )
+    return everything.find_related(reading, entries_by_digest[digest].population, digest, relation)
 
 
 def check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:

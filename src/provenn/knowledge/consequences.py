@@ -32,6 +32,7 @@ __all__ = [
     "build_knowledge",
     "crosses_populations",
     "relate_atoms",
+    "relate_continued_files",
 ]
 
 
@@ -151,6 +152,8 @@ class TracedKnowledge:
     def _find_single_reason(self, statement: Statement) -> CitedFact | None:
         """Return a fact that entails a statement by itself, if it is among the first that mention the same sets."""
         labels = set(statement.labels)
+        if Knowledge(open_universe=False).entails(statement):  # whatever the sets are
+            return None
         mentions = (fact for fact in self.knowledge.facts if labels.issubset(fact.labels))
         for fact in islice(mentions, _MOST_SINGLE):
             if Knowledge([fact], open_universe=False).entails(statement):
@@ -255,7 +258,7 @@ def build_knowledge(
     sourced, smaller_atoms = relate_atoms(atoms, find_attribute, FileFacts(known_definitions, find_attribute))
     atoms += smaller_atoms
     sourced += sets.statements
-    sourced += _relate_continued_files(known_definitions)
+    sourced += relate_continued_files(known_definitions)
     sourced += _relate_pairs(known_definitions, atoms, find_attribute)
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
@@ -335,7 +338,7 @@ def _find_defined(origin: FactOrigin) -> CatalogDigest | None:
     return origin.catalog if origin.kind in ("definition", "reference") else None
 
 
-def _relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[CitedFact]:
+def relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[CitedFact]:
     """Return that base catalogs with the same attributes share no source: a single statement for all such catalogs.
 
     Sound: files continue given attributes only if no key of the files is in any base catalog of the archive with these

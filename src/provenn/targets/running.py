@@ -21,6 +21,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from provenn.data.fragments import record_use
+from provenn.errors import SparkNeededError
+from provenn.files.file_set import TABLE
 from provenn.knowledge.stored_facts import Fact
 from provenn.look.refusal import NeedsSpark
 from provenn.targets.bounds import bound_answer_rows
@@ -94,13 +96,15 @@ def _live_once(
         return known.answer
     suspended: Sequence[Fact] = ()
     with _record(place, plan, sink) as run:
-        look = _look(place, run, sink, keep) if engine == "auto" else None
+        look = _look(place, run, sink, keep, engine) if engine != "spark" else None
         taken, final = (look, run.plan) if look is not None else _compute(place, run, replan, sink, keep, engine=engine)
         run.rows = taken.rows
         basis = _find_basis(run, final)
         run.doubtful = sink.is_compared and not check and _is_impossible(run.plan, basis.declared, taken)
         if not run.doubtful and taken.rows is not None and run.plan.catalog is not None:
             suspended = learn_count(place.database, run.plan.catalog, taken.rows, run.facts)
+    if run.doubtful and engine == "look":
+        raise SparkNeededError(f"declared facts must be checked before {plan.what} can be read")
     if run.doubtful:
         return _live_once(place, replan, sink.repeat(), keep, check=True, engine=engine)
     place.report_suspended_facts(suspended)
@@ -137,25 +141,49 @@ def _record(place: Workplace[P], plan: P, sink: Sink[T]) -> Iterator[Recorder[P]
         yield run
 
 
-def _look(place: Workplace[P], run: Recorder[P], sink: Sink[T], keep: Keep) -> TakenRows[T] | None:
-    """Return the rows, read without Spark; None if Spark must compute them, or store them first."""
-    if sink.is_recorded and not place.database.read_only and find_parts_to_keep(run.plan, keep):
+def _look(
+    place: Workplace[P], run: Recorder[P], sink: Sink[T], keep: Keep, engine: EngineChoice
+) -> TakenRows[T] | None:
+    """Return the rows, read without Spark; None if Spark must compute them, or store them first.
+
+    Raises
+    ------
+    SparkNeededError
+        If only a look is allowed, and Spark must compute the rows.
+    """
+    if engine == "auto" and sink.is_recorded and not place.database.read_only and find_parts_to_keep(run.plan, keep):
         return None
-    taken = _try_look(place, run, sink, run.plan)
+    taken = _try_look(place, run, sink, run.plan, engine)
     if taken is not None and sink.is_recorded and run.plan.fragments:
         numbers = [fragment.id for fragment in run.plan.fragments]
         place.database.note(lambda writing: record_use(writing, numbers))
     return taken
 
 
-def _try_look(place: Workplace[P], run: Recorder[P], sink: Sink[T], plan: P) -> TakenRows[T] | None:
-    """Return the rows of a plan, read without Spark; None if Spark must compute them."""
+def _try_look(
+    place: Workplace[P], run: Recorder[P], sink: Sink[T], plan: P, engine: EngineChoice
+) -> TakenRows[T] | None:
+    """Return the rows of a plan, read without Spark; None if Spark must compute them.
+
+    Raises
+    ------
+    SparkNeededError
+        If only a look is allowed, and Spark must compute the rows.
+    """
     try:
         with run.measure_reading():
             return sink.take_look(place, plan)
     except NeedsSpark as refusal:
+        if engine == "look":
+            raise SparkNeededError(f"only Spark can compute {plan.what}: {refusal.reason}") from refusal
         _LOG.debug("Spark computes %s, because %s", plan.what, refusal.reason)
         return None
+
+
+def _check_before_start(place: Workplace[P], plan: P) -> None:
+    """Check base files before Spark starts, which takes longer; a running Spark checks them as it reads them."""
+    if not place.pipeline().engine.is_started:
+        place.check_bases(base for base in plan.bases if base.files.format != TABLE)
 
 
 def _compute(
@@ -165,13 +193,14 @@ def _compute(
 
     What was stored needs no Spark to be read, unless the engine is chosen.
     """
+    _check_before_start(place, run.plan)
     pipeline = place.pipeline()
     if sink.is_recorded:
         kept = keep_parts(pipeline, run.plan, replan, keep)
         run.plan, final = kept.executed, kept.final
         read = {fragment.id for fragment in run.plan.fragments}
         run.computed = sum(fragment.rows for fragment in final.fragments if fragment.id not in read)
-        look = _try_look(place, run, sink, final) if engine == "auto" and final is not run.plan else None
+        look = _try_look(place, run, sink, final, engine) if engine == "auto" and final is not run.plan else None
         if look is not None:
             return look, final
         data = prepare_data(pipeline, final)

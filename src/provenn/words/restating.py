@@ -189,4 +189,6 @@ def _relate_three(criteria: Mapping[str, Term]) -> Iterator[tuple[Statement, Sta
 
 def _list_triples(criteria: Iterable[str]) -> list[tuple[str, str, str]]:
     """Return a criterion and two others, in every way."""
-    return [(whole, left, right) for whole, left, right in permutations(criteria, 3) if left < right]
+    labels = list(criteria)
+    pairs = list(combinations(labels, 2))
+    return [(whole, *pair) for whole in labels for pair in pairs if whole not in pair]

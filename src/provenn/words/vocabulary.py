@@ -42,6 +42,7 @@ __all__ = [
     "SUPPOSED",
     "Reason",
     "Vocabulary",
+    "choose_names",
     "describe_criterion",
     "name_facts",
     "parse_statement",
@@ -160,7 +161,7 @@ class Vocabulary:
         # A proof may go down to attributes that no cited catalog has.
         identities = {identity for label in labels for identity in list_label_identities(label)}
         attributes |= find_names_by_identity(reading, identities - attributes.keys())
-        words: dict[str, str] = dict(_choose_names(reading, named_digests).items())
+        words: dict[str, str] = dict(choose_names(reading, named_digests).items())
         words.update(user_names.items())
         return cls(words, attributes, catalogs)
 
@@ -283,7 +284,7 @@ class Vocabulary:
         """
         labels = (label for statement, _ in because for label in statement.labels if is_catalog_label(label))
         caveats_by_base = base_locations.find_caveats(reading, list(dict.fromkeys([*digests, *labels])))
-        words = dict(self.words) | _choose_names(
+        words = dict(self.words) | choose_names(
             reading, [digest for digest in caveats_by_base if digest not in self.words]
         )
         return tuple(describe_caveat(words[digest], caveat) for digest, caveat in caveats_by_base.items())
@@ -371,7 +372,7 @@ def sort_by_name(reading: Reading, digests: Collection[CatalogDigest]) -> list[C
     return sorted(digests, key=lambda digest: (digest not in names_by_digest, names_by_digest.get(digest, ()), digest))
 
 
-def _choose_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, str]:
+def choose_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, str]:
     """Return the first name of each catalog, or the beginning of its digest."""
     names_by_digest = catalog_names.find_names_by_digest(reading, digests)
     return {digest: names_by_digest[digest][0] if digest in names_by_digest else digest[:SHORT] for digest in digests}
