@@ -1,16 +1,25 @@
-"""The knowledge about all catalogs of a population, cached; it grows with the archive where that suffices."""
+"""The knowledge about all catalogs of a population, cached; it grows with the archive where that suffices.
+
+A large population has an index, shared by all viewers and stored in a file. Where there is no index, each viewer has a
+knowledge of their own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from provenn.database.transactions import Reading
+from provenn.database.transactions import Database, Reading
 
 if TYPE_CHECKING:
+    from provenn.digests import CatalogDigest
+    from provenn.knowledge.extent_index import ExtentIndex
     from provenn.knowledge.growing_knowledge import GrowingKnowledge
+    from provenn.knowledge.index_files import IndexFiles
+    from provenn.logic.knowledge.set_index import SetRelation
 
 __all__ = ["KnowledgeCache"]
 
@@ -19,6 +28,12 @@ _Key = tuple[str, str | None, str]
 
 _MOST = 200_000  # catalogs in the cache; a catalog takes about 4 kB
 
+_LEAST_INDEXED = 500  # catalogs of a population with an index
+_LEAST_STORED = 2_000  # catalogs of a population with a stored index
+_MOST_INDICES = 8
+_STORED_AGAIN = 20  # an index is stored again when a twentieth of its catalogs are new
+_MORE_OBJECTS = 1_024  # or when it has learned so many objects
+
 _PAUSE = 0.1  # seconds between two checks of the caller's deadline
 
 
@@ -26,10 +41,18 @@ class KnowledgeCache:
     """The knowledge about whole populations, by person.
 
     A knowledge answers a single question at a time: threads of the same person take turns, further threads do not wait.
+    An index answers a single question at a time, too.
+
+    Parameters
+    ----------
+    database
+        The database whose data folder keeps the indices; by default no index is stored.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, database: Database | None = None) -> None:
+        self._database = database
         self._lock = Lock()
+        self._indices: dict[str, ExtentIndex] = {}  # by population; the index used last comes last
         self._asking: dict[_Key, tuple[Lock, int]] = {}
         # By population, viewer and person; the entry used last comes last.
         self._kept: dict[_Key, tuple[object, GrowingKnowledge]] = {}
@@ -61,6 +84,67 @@ class KnowledgeCache:
                 self._keep(key, now, growing)
         return answer
 
+    def find_related(
+        self, reading: Reading, population: str, digest: CatalogDigest, relation: SetRelation
+    ) -> list[CatalogDigest]:
+        """Return the other catalogs in a relation to a catalog that the viewer sees, sorted.
+
+        Parameters
+        ----------
+        reading
+            The transaction.
+        population
+            The population of the catalog.
+        digest
+            The catalog, which the viewer sees.
+        relation
+            The name of a look-up of `Knowledge`.
+        """
+        from provenn.definitions.populations import count_catalogs_in_population, filter_directly_visible  # noqa: PLC0415
+
+        if count_catalogs_in_population(reading, population) >= _LEAST_INDEXED:
+            with self._turn((population, None, "")):
+                related = self._ask_index(reading, population, digest, relation)
+            if related is not None:
+                return filter_directly_visible(reading, population, related)
+        return self.ask(
+            reading,
+            population,
+            lambda growing: sorted(growing.catalogs.intersection(getattr(growing.knowledge, relation)(digest))),
+        )
+
+    def _ask_index(
+        self, reading: Reading, population: str, digest: CatalogDigest, relation: SetRelation
+    ) -> list[CatalogDigest] | None:
+        """Return the catalogs in a relation to a catalog, by the index; None without an index that can answer."""
+        from provenn.knowledge.extent_index import ExtentIndex  # noqa: PLC0415 - a command starts without it
+        from provenn.knowledge.stored_facts import read_knowledge_state  # noqa: PLC0415
+
+        files = self._open_files()
+        index = self._indices.pop(population, None)
+        if index is None and files is not None:
+            index = files.load(population)
+        if index is None or not index.grow(reading):
+            index = ExtentIndex(population)
+            index.grow(reading)
+        self._indices[population] = index
+        while len(self._indices) > _MOST_INDICES:
+            del self._indices[next(iter(self._indices))]
+        if not index.is_usable or digest not in index.labels:
+            return None
+        related = index.find_related(reading, read_knowledge_state(reading), digest, relation)
+        if files is not None and _is_worth_storing(index):
+            files.save(index)
+        return related
+
+    def _open_files(self) -> IndexFiles | None:
+        from provenn.knowledge.index_files import INDICES, IndexFiles  # noqa: PLC0415 - a command starts without it
+
+        database = self._database
+        if database is None or database.fence is None or database.folder is None or not database.folder.is_local:
+            return None
+        return IndexFiles(Path(database.folder.at(INDICES)), database.fence.epoch, read_only=database.read_only)
+
     @contextmanager
     def _turn(self, key: _Key) -> Iterator[None]:
         """Wait until no other thread asks for the same viewer and population, or until `deadline` stops the work."""
@@ -89,3 +173,11 @@ class KnowledgeCache:
         self._kept[key] = now, growing
         while len(self._kept) > 1 and sum(len(kept.knowledge.labels) for _, kept in self._kept.values()) > _MOST:
             del self._kept[next(iter(self._kept))]
+
+
+def _is_worth_storing(index: ExtentIndex) -> bool:
+    """Return whether storing an index saves later processes much time."""
+    if index.state.catalogs < _LEAST_STORED:
+        return False
+    is_outdated = index.new_catalogs * _STORED_AGAIN > index.state.catalogs
+    return is_outdated or index.sets.signatures.objects >= index.stored_objects + _MORE_OBJECTS

@@ -97,7 +97,7 @@ def open_archive(
             serve_mocs(folder)
         opened = replace(opened, folder=folder)
         workshop = Workshop(opened, folder, spark, progress, notify=notify, confinement=confinement)
-        return Archive(Context(workshop.database, workshop, KnowledgeCache()))
+        return Archive(Context(workshop.database, workshop, KnowledgeCache(opened)))
     except BaseException:
         opened.close()
         raise

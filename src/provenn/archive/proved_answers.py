@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from provenn.archive import questions
@@ -15,7 +15,8 @@ from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_store
 from provenn.digests import CatalogDigest
 from provenn.knowledge import proofs
-from provenn.logic import Knowledge, Statement
+from provenn.logic import Statement
+from provenn.logic.knowledge.set_index import SetRelation
 from provenn.words.vocabulary import parse_statement, resolve_statements, sort_by_name
 
 __all__ = [
@@ -87,9 +88,7 @@ def _keep_proofs(context: Context, proved: Collection[questions.ProvedStatement]
         context.database.note(keep)
 
 
-def find_related(
-    context: Context, which: CatalogReference, relation: Callable[[Knowledge, str], list[str]]
-) -> list[CatalogDigest]:
+def find_related(context: Context, which: CatalogReference, relation: SetRelation) -> list[CatalogDigest]:
     """Return the digests of the catalogs in a relation to a catalog, sorted by name."""
     with context.database.reading() as reading:
         digest = find_digest(reading, which)

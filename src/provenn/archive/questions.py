@@ -6,7 +6,7 @@ caller may keep these for later questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -27,7 +27,8 @@ from provenn.errors import ComparisonError, ContradictionError, PopulationError,
 from provenn.knowledge import proofs
 from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_knowledge
 from provenn.knowledge.stored_facts import Fact, list_catalogs, read_closed_cone
-from provenn.logic import Knowledge, Relationship, Statement, World, equal
+from provenn.logic import Relationship, Statement, World, equal
+from provenn.logic.knowledge.set_index import SetRelation
 from provenn.logic.terms import term
 from provenn.words.vocabulary import SHORT, SUPPOSED, Vocabulary
 
@@ -128,7 +129,7 @@ def compare_catalogs(
             summary,
             hypercubes if len(pairs) == 1 else hypercubes.on(word(left), word(right)),
             None if statement is None else vocabulary.translate_statement(statement),
-            () if answer is None else vocabulary.describe_reasons(reading, answer.because),
+            () if answer is None else vocabulary.describe_reasons(reading, answer.because, statement),
             vocabulary.describe_caveats(reading, (left, right), () if answer is None else answer.because),
             helped.closest,
             helped.witnesses,
@@ -271,11 +272,11 @@ def _describe_proof(reading: Reading, proved_statement: ProvedStatement, user_na
     facts = [fact for fact, _ in proved_statement.because]
     defining = _list_defining_catalogs(proved_statement.because)
     vocabulary = Vocabulary.of(reading, digests, user_names, facts, defining)
-    reasons = vocabulary.describe_reasons(reading, proved_statement.because)
+    statement = proved_statement.statement
+    conclusion = statement if proved_statement.verdict == "holds" else ~statement
+    reasons = vocabulary.describe_reasons(reading, proved_statement.because, conclusion)
     caveats = vocabulary.describe_caveats(reading, digests, proved_statement.because)
-    return Proof(
-        vocabulary.translate_statement(proved_statement.statement), proved_statement.verdict, reasons, caveats=caveats
-    )
+    return Proof(vocabulary.translate_statement(statement), proved_statement.verdict, reasons, caveats=caveats)
 
 
 def _reduce_world(world: World, statement: Statement, vocabulary: Vocabulary) -> World:
@@ -290,18 +291,13 @@ def look_up_catalogs(
     reading: Reading,
     everything: KnowledgeCache,
     digest: CatalogDigest,
-    relation: Callable[[Knowledge, str], Iterable[str]],
+    relation: SetRelation,
 ) -> list[CatalogDigest]:
-    """Return the digests of all catalogs of the same population in a relation to a catalog."""
+    """Return the digests of all other catalogs of the same population in a relation to a catalog."""
     entries_by_digest = find_entries(reading, [digest])
     if digest not in entries_by_digest:
         raise UnknownCatalogError(f"the archive holds no catalog {digest}")
-    population = entries_by_digest[digest].population
-    return everything.ask(
-        reading,
-        population,
-        lambda growing: sorted(growing.catalogs.intersection(relation(growing.knowledge, digest))),
-    )
+    return everything.find_related(reading, entries_by_digest[digest].population, digest, relation)
 
 
 def check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:

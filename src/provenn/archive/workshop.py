@@ -55,6 +55,13 @@ class Workshop(BaseFilesPlace):
 
         return answer_request(self, replan, FirstRowsSink(number), check=check, engine=engine)
 
+    def collect_for_picture(self, replan: Replan, limit: int | None, *, engine: EngineChoice = "auto") -> pa.Table:
+        """Compute data into this process for a picture: the run is not recorded, and no result is kept."""
+        from provenn.targets.running import answer_request  # noqa: PLC0415 - see above
+        from provenn.targets.sinks import PictureSink  # noqa: PLC0415
+
+        return answer_request(self, replan, PictureSink(limit), engine=engine)
+
     def collect_sorted_rows(
         self, replan: Replan, keep: Keep, order: Sequence[ColumnOrder], number: int, offset: int = 0
     ) -> pa.Table:

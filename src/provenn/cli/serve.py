@@ -196,6 +196,16 @@ def serve(
             metavar="NUMBER", envvar="PROVENN_TAP_JOBS", min=1, help="TAP: the most jobs of one person that are kept."
         ),
     ] = 100,
+    workers: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_WORKERS",
+            min=0,
+            max=64,
+            help="The processes that compute pages, besides the process of the server.",
+        ),
+    ] = 0,
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -209,6 +219,7 @@ def serve(
     Try:
 
     - `provenn serve --open`
+    - `provenn serve --workers 4`
     - `provenn serve --port 0 --json`
     - `provenn serve --host 192.0.2.7 --allow-host survey.example.org --root /data/survey`
     - `provenn serve --tokens --calculators-as calc --calculators-environment SWIRE_DATA`
@@ -245,6 +256,7 @@ def serve(
                 upload,
                 tap_jobs,
             ),
+            workers,
         )
 
         def ready(address: str) -> None:

@@ -48,6 +48,7 @@ CatalogName = NewType("CatalogName", str)
 """A name that a catalog may have; a text that a user types becomes one by `check_name`."""
 
 LONGEST = 200
+_MANY = 5_000  # catalogs for which all names are read at once
 _NAMES = select(
     names.c.name,
     names.c.catalog,
@@ -210,8 +211,12 @@ def find_names_by_digest(
     """Return the names of catalogs, sorted, by digest; skip catalogs without a name."""
     query = select(names.c.catalog, names.c.name).where(is_visible_name(reading)).order_by(names.c.name)
     names_by_digest: dict[CatalogDigest, list[CatalogName]] = {}
-    for batch in split_batches(digests):
-        for digest, name in reading.connection.execute(query.where(names.c.catalog.in_(batch))):
+    wanted = frozenset(digests)
+    queries = (
+        [query] if len(wanted) > _MANY else [query.where(names.c.catalog.in_(batch)) for batch in split_batches(wanted)]
+    )
+    for digest, name in (row for query in queries for row in reading.connection.execute(query)):
+        if digest in wanted:
             names_by_digest.setdefault(digest, []).append(name)
     return {digest: tuple(catalog_names) for digest, catalog_names in names_by_digest.items()}
 
@@ -274,6 +279,8 @@ def check_name(name: str) -> CatalogName:
     CatalogNameError
         If the text is unfit.
     """
+    if not isinstance(name, str):
+        raise CatalogNameError(f"expected a name for the catalog, got {name!r}", hint="pass a text")
     if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > LONGEST:
         raise CatalogNameError(
             f"{name[:LONGEST]!r} cannot name a catalog",

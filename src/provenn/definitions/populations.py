@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 
 from provenn.catalogs import Population
 from provenn.criteria import parse_type
@@ -13,7 +13,16 @@ from provenn.database.transactions import Reading
 from provenn.digests import CatalogDigest
 from provenn.people.visibility import is_directly_visible
 
-__all__ = ["find_catalogs_in_population", "find_population", "list_population_names"]
+__all__ = [
+    "count_catalogs_in_population",
+    "filter_directly_visible",
+    "find_catalogs_in_population",
+    "find_population",
+    "list_population_names",
+]
+
+_FEW = 5_000
+"""So many catalogs are looked up by digest; for more, all catalogs of the population are read."""
 
 
 def find_population(reading: Reading, name: str) -> Population | None:
@@ -37,6 +46,26 @@ def find_catalogs_in_population(reading: Reading, name: str) -> frozenset[Catalo
         catalogs.c.population == name, is_directly_visible(reading, catalogs.c.digest)
     )
     return frozenset(reading.connection.scalars(query))
+
+
+def count_catalogs_in_population(reading: Reading, name: str) -> int:
+    """Return the number of catalogs of a population, ignoring visibility."""
+    query = select(func.count()).select_from(catalogs).where(catalogs.c.population == name)
+    return reading.connection.scalar(query) or 0
+
+
+def filter_directly_visible(reading: Reading, name: str, digests: list[CatalogDigest]) -> list[CatalogDigest]:
+    """Return the catalogs of a population among some that are directly visible to the viewer, in their order."""
+    if reading.viewer is None:
+        return digests
+    if len(digests) > _FEW:
+        visible = find_catalogs_in_population(reading, name)
+    else:
+        query = select(catalogs.c.digest).where(
+            catalogs.c.digest.in_(digests), is_directly_visible(reading, catalogs.c.digest)
+        )
+        visible = frozenset(reading.connection.scalars(query))
+    return [digest for digest in digests if digest in visible]
 
 
 def _select_visible_populations(reading: Reading) -> Select[str]:

@@ -8,7 +8,7 @@ left to building everything anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.criteria import build_theory
@@ -23,7 +23,7 @@ from provenn.logic import Knowledge, Statement, equal, subset
 from provenn.logic.statements import Property, SetComparison
 from provenn.logic.terms import Op, Term, chain, term
 
-__all__ = ["GrowingKnowledge"]
+__all__ = ["GrowingKnowledge", "place_new_sets"]
 
 _STATED = frozenset(["definition", "declared", "observed", "reference", "open universe"])
 """The origins of statements that are not relations of criteria."""
@@ -98,13 +98,13 @@ class GrowingKnowledge:
         cited, smaller_atoms = relate_atoms(atoms, find_attribute, FileFacts(definitions, find_attribute))
         relations = [statement for statement, _ in cited if statement not in self._relations]
         self._relations.update(relations)
-        self.knowledge.add(*_place_new_sets(relations, frozenset(self.knowledge.labels)), *relations)
+        self.knowledge.add(*place_new_sets(relations, frozenset(self.knowledge.labels)), *relations)
         theory = build_theory([*atoms, *smaller_atoms], find_attribute)
         if theory is not None:
             self.knowledge.replace_theory(theory)
 
 
-def _place_new_sets(relations: Sequence[Statement], known: frozenset[str]) -> list[Statement]:
+def place_new_sets(relations: Sequence[Statement], known: Collection[str]) -> list[Statement]:
     """Return definitions of new sets that the relations allow, so that few simulated objects contradict the relations.
 
     A set that contains some known sets and lies inside others is the union of the former and a part of the latter.

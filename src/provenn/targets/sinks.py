@@ -15,7 +15,7 @@ from provenn.database.transactions import Reading
 from provenn.errors import StoreError
 from provenn.files.data_folder import DataFolder
 from provenn.files.export_notes import FileNotes
-from provenn.files.file_set import EXTERNAL
+from provenn.files.file_set import EXTERNAL, TABLE
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.look.allowance import LARGEST
 from provenn.look.refusal import NeedsSpark
@@ -38,6 +38,7 @@ __all__ = [
     "FilesSink",
     "FirstRowsSink",
     "KnownAnswer",
+    "PictureSink",
     "Sink",
     "SortedRowsSink",
     "TableSink",
@@ -50,7 +51,7 @@ T_co = TypeVar("T_co", covariant=True)
 _LARGEST_LIMIT = 2**31 - 1
 """The largest limit of Spark."""
 
-_FEW = 1000
+_FEW = 10_000
 """The most rows for which a look reads without a limit on the size of the whole."""
 
 
@@ -149,6 +150,13 @@ class TableSink:
     def repeat(self) -> Self:
         """Return the same sink."""
         return self
+
+
+@dataclass(frozen=True, slots=True)
+class PictureSink(TableSink):
+    """Takes all rows for a picture: the run is not recorded, and nothing is kept."""
+
+    is_recorded: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +316,12 @@ class FilesSink:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def find_known_answer(self, place: DataPlace, plan: Plan, /) -> None:
-        """Check the place of the files, and the data behind an empty answer: it is written, too."""
+        """Check the form and place of the files, and the data behind an empty answer: it is written, too."""
+        from provenn.spark.output_forms import read_output_form  # noqa: PLC0415 - few answers are files
+
         _check_output_place(place, self.path, plan)
+        read_output_form(plan.schema, self.path, **self.options)
+        place.check_bases(base for base in plan.bases if base.files.format not in (TABLE, EXTERNAL))
         if plan.empty:
             check_remembered(place, plan)
 

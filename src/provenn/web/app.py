@@ -23,6 +23,7 @@ from provenn.web.pages import (
     catalog,
     catalogs,
     compare,
+    explore,
     jobs,
     knowledge,
     lineage,
@@ -31,12 +32,14 @@ from provenn.web.pages import (
     report,
     runs,
     sets,
+    sky,
     target,
 )
 from provenn.web.people import People
+from provenn.web.remembering import ViewMemory, list_remembered_paths
 from provenn.web.rendering import render
 
-__all__ = ["create_app"]
+__all__ = ["READING_PATHS", "create_app"]
 
 _THREADS: Final = 400
 _STATIC: Final = Path(__file__).parent / "static"
@@ -57,8 +60,10 @@ _PAGES: Final[tuple[APIRouter, ...]] = (
     catalogs.router,
     catalog.router,
     lineage.router,
+    explore.router,
     report.router,
     sets.router,
+    sky.router,
     compare.router,
     target.router,
     jobs.router,
@@ -68,6 +73,9 @@ _PAGES: Final[tuple[APIRouter, ...]] = (
     audit.router,
     quota.router,
 )
+
+READING_PATHS: Final = list_remembered_paths(_PAGES)
+"""The paths of the pages that depend on the archive and the viewer alone, and change nothing."""
 
 
 def create_app(
@@ -104,6 +112,7 @@ def create_app(
         to_thread.current_default_thread_limiter().total_tokens = _THREADS
         yield
         people.close()
+        app.state.memory.close()
 
     app = FastAPI(
         lifespan=lifespan,
@@ -122,6 +131,7 @@ def create_app(
     )
     app.state.people = people
     app.state.accounts = accounts
+    app.state.memory = ViewMemory(archive)
     add_failure_handlers(app)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     for router in (*_PAGES, *_list_observatory_routers(), *([] if accounts is None else [login.router])):

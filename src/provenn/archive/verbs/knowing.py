@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from provenn.archive.verbs.part import ArchivePart
@@ -13,18 +13,38 @@ if TYPE_CHECKING:
     from provenn.archive.handle import Catalog
     from provenn.archive.implications import Declared
     from provenn.archive.listed_facts import ListedFact
+    from provenn.archive.overlaps import Overlap
     from provenn.archive.proof import Proof
     from provenn.archive.relation import Relation, Summary
     from provenn.knowledge.stored_facts import Fact
-    from provenn.logic import Knowledge, Statement
+    from provenn.logic import Statement
+    from provenn.logic.knowledge.set_index import SetRelation
     from provenn.logic.terms import Term
     from provenn.people.visibility import Visibility
+    from provenn.targets.engine_choice import EngineChoice
 
 __all__ = ["Knowing"]
 
 
 class Knowing(ArchivePart):
     """Methods of an archive about knowledge: how catalogs relate, proofs, and declared facts."""
+
+    def overlap(self, left: Catalog | str, right: Catalog | str, *, engine: EngineChoice = "auto") -> Overlap:
+        """Count the sources that two catalogs share, and those of one alone, and remember what was observed.
+
+        Afterwards `relate` knows how the catalogs relate. Known counts are not made again.
+
+        Parameters
+        ----------
+        left, right
+            The catalogs.
+        engine
+            As for `Catalog.to_arrow`.
+        """
+        from provenn.archive.overlaps import count_overlap  # noqa: PLC0415 - a command starts without it
+
+        first, second = ((catalog.definition, catalog.name) for catalog in (self.catalog(left), self.catalog(right)))
+        return count_overlap(self.context, first, second, engine=engine)
 
     def relate(self, left: Catalog | str, right: Catalog | str, *, why: bool = False) -> Relation:
         """Return how two catalogs relate, proved from their lineage and declared facts.
@@ -186,33 +206,25 @@ class Knowing(ArchivePart):
             Only catalogs with the same sources by construction, without a proof: quick in an archive of any size.
         """
         from provenn.archive import proved_answers  # noqa: PLC0415 - a command starts without it
-        from provenn.logic import Knowledge  # noqa: PLC0415
 
         if not by_construction:
-            return self._look_up_related(which, Knowledge.equal_to)
+            return self._look_up_related(which, "equal_to")
         return [self._make_handle(digest) for digest in self.context.read(proved_answers.find_same_extent, which)]
 
     def covering(self, which: Catalog | str) -> list[Catalog]:
         """Return the other catalogs that provably contain all sources of a catalog."""
-        from provenn.logic import Knowledge  # noqa: PLC0415 - a command starts without it
-
-        return self._look_up_related(which, Knowledge.supersets_of)
+        return self._look_up_related(which, "supersets_of")
 
     def inside(self, which: Catalog | str) -> list[Catalog]:
         """Return the other catalogs that provably lie inside a catalog."""
-        from provenn.logic import Knowledge  # noqa: PLC0415 - a command starts without it
-
-        return self._look_up_related(which, Knowledge.subsets_of)
+        return self._look_up_related(which, "subsets_of")
 
     def apart_from(self, which: Catalog | str) -> list[Catalog]:
         """Return the other catalogs that provably share no source with a catalog."""
-        from provenn.logic import Knowledge  # noqa: PLC0415 - a command starts without it
+        return self._look_up_related(which, "disjoint_from")
 
-        return self._look_up_related(which, Knowledge.disjoint_from)
-
-    def _look_up_related(self, which: Catalog | str, relation: Callable[[Knowledge, str], list[str]]) -> list[Catalog]:
+    def _look_up_related(self, which: Catalog | str, relation: SetRelation) -> list[Catalog]:
         """Return the catalogs in a relation to a catalog, sorted by name."""
         from provenn.archive import proved_answers  # noqa: PLC0415 - a command starts without it
 
-        digests = proved_answers.find_related(self.context, which, relation)
-        return [self._make_handle(digest) for digest in digests]
+        return self._make_handles(proved_answers.find_related(self.context, which, relation))

@@ -52,6 +52,12 @@ class ArchivePart:
 
         return Catalog(self, which)
 
+    def _make_handles(self, digests: Iterable[CatalogDigest]) -> list[Catalog]:
+        """Return the handles of catalogs."""
+        from provenn.archive.handle import Catalog  # noqa: PLC0415 - a command starts without it
+
+        return [Catalog(self, digest) for digest in digests]
+
     def _resolve(self, which: Catalog | str) -> tuple[Definition, dict[CatalogDigest, str]]:
         """Return the definition of a catalog, and the user's name for the catalog, by digest."""
         from provenn.archive.references import find_definitions, map_user_names  # noqa: PLC0415 - a command starts without it

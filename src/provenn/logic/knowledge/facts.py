@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence, Sequence
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -72,7 +72,7 @@ class FactBase:
     def __init__(self) -> None:
         self.graph = SetGraph()
         self.facts = FactList()
-        self.labels: dict[str, int] = {}
+        self.labels: MutableMapping[str, int] = {}
         self.definers = array("q")  # for each label, in order, the number of its defining fact, or MENTIONED
         self.constraints: list[Recorded[int]] = []  # literals of every object
         self.inhabited: list[Recorded[int]] = []  # literals of some object

@@ -46,6 +46,16 @@ class SetGraph:
         self.right: list[int] = [EMPTY]
         self.table: dict[int, int] = {}
 
+    @classmethod
+    def of(cls, left: list[int], right: list[int]) -> SetGraph:
+        """Return the graph with some operands, each node after its operands."""
+        graph = cls()
+        graph.left, graph.right = left, right
+        graph.table = {
+            a << 32 | b: 2 * node for node, (a, b) in enumerate(zip(left, right, strict=True)) if node and b != PART
+        }
+        return graph
+
     # -- making sets ---------------------------------------------------------------------------------------------
 
     def part(self, whole: int) -> int:

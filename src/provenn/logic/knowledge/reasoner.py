@@ -17,6 +17,7 @@ from provenn import deadline
 from provenn.logic.knowledge.budget import Clock
 from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.sat import Solver
+from provenn.logic.knowledge.signatures import Signatures
 from provenn.logic.knowledge.simulation import GROUND, Simulation
 from provenn.logic.knowledge.theory import TheoryCheck
 
@@ -42,12 +43,16 @@ class Reasoner:
     largest_solver
         The most nodes of a solver before a new solver replaces it, so that questions about few sets stay fast. If a
         question needs more nodes, its solver is kept for a while: the next questions are probably as large.
+    simulation
+        The simulated objects; by default new ones.
     """
 
-    def __init__(self, graph: SetGraph, largest_solver: int = 1_000) -> None:
+    def __init__(
+        self, graph: SetGraph, largest_solver: int = 1_000, simulation: Simulation | Signatures | None = None
+    ) -> None:
         self.graph = graph
         self._largest_solver = largest_solver
-        self.simulation = Simulation(graph)
+        self.simulation = Simulation(graph) if simulation is None else simulation
         self.constraints: list[int] = []
         self.core: list[int] = []
         self._valid = 0
@@ -148,7 +153,9 @@ class Reasoner:
         """Return whether the theory refutes an object: a bit in the value of each node that holds the object."""
         return self.check is not None and self._refute_bit(self.check, values, place, self.check.all_labels) is not None
 
-    def _refute_bit(self, check: TheoryCheck, values: Sequence[int], place: int, labels: Iterable[str]) -> int | None:
+    def _refute_bit(
+        self, check: TheoryCheck, values: Sequence[int] | Signatures, place: int, labels: Iterable[str]
+    ) -> int | None:
         """Return a new constraint that an object violates; the object is a bit in the value of each of its nodes."""
         refuted = check.refute(lambda literal: bool((values[literal >> 1] >> place ^ literal) & 1), labels)
         if refuted is not None:
@@ -201,14 +208,16 @@ class Reasoner:
         values = simulation.values
         if len(values) != len(self.graph.left):
             simulation.refresh()
-        witnesses = self._valid if self._valid_for == len(self.constraints) else self._revalidate()
+        witnesses = self.find_valid_objects()
         for literal in literals:
             value = values[literal >> 1]
             witnesses &= ~value if literal & 1 else value
         return bool(witnesses) and (self.check is None or self._is_witnessed(self.check, witnesses, literals))
 
-    def _revalidate(self) -> int:
-        """Recompute the simulated objects that satisfy all constraints."""
+    def find_valid_objects(self) -> int:
+        """Return the simulated objects that satisfy all constraints."""
+        if self._valid_for == len(self.constraints):
+            return self._valid
         valid = self.simulation.everything
         for literal in self.constraints:
             valid &= self.simulation.value(literal)
