@@ -9,7 +9,7 @@ PARALLEL = -n $$(( $$(nproc 2>/dev/null || sysctl -n hw.ncpu) + 1 )) --dist load
 INSTALL := $(BIN)/python supply_chain/installing.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test campaign check audit sbom format bench docs golden lock browser astronomy debian clean
+.PHONY: help install demo test campaign check audit sbom format bench bench-quick docs golden lock browser astronomy debian clean
 
 help: ## this list, with how long each takes on two quiet cores, besides installing
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ \t/' | expand -t 12
@@ -77,6 +77,9 @@ bench: $(STAMP) ## the benchmarks, as ratios in one run: an hour
 	@$(BIN)/python -c 'import cvc5, dd' 2>/dev/null || $(INSTALL) "the peers of the benchmarks" "a few seconds" \
 	    --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks
+
+bench-quick: $(STAMP) ## all ratios at small sizes, each with its aim: 5 minutes
+	$(BIN)/python -m benchmarks.quick
 
 docs: $(STAMP) ## the documentation, into docs/_build/html: 1 minute
 	@$(BIN)/python -c 'import furo, myst_parser' 2>/dev/null || $(INSTALL) "Sphinx" "a few seconds" \

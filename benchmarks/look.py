@@ -20,7 +20,7 @@ from pyarrow import parquet
 import provenn
 from benchmarks.measure import show_load
 
-__all__ = ["main"]
+__all__ = ["list_contenders", "main", "measure_cpu", "write_stars"]
 
 ROWS = 1_000_000
 TURNS = 5
@@ -34,7 +34,7 @@ _PYARROW = (
 )
 
 
-def _write_stars(folder: Path) -> None:
+def write_stars(folder: Path) -> None:
     """Write a million stars and an archive with a selection of them; the key is verified."""
     random = np.random.default_rng(1)
     columns = {"vmag": random.normal(8, 2, ROWS), "plx": random.normal(5, 3, ROWS)}
@@ -46,7 +46,7 @@ def _write_stars(folder: Path) -> None:
             stars.select(f"vmag < {6 + turn / 1000} AND plx > 2", name=f"bright{turn}")
 
 
-def _measure_cpu(folder: Path, arguments: list[str]) -> float:
+def measure_cpu(folder: Path, arguments: list[str]) -> float:
     """Return the CPU seconds of a fresh Python, and of the processes that it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
@@ -55,7 +55,7 @@ def _measure_cpu(folder: Path, arguments: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _list_contenders(turn: int) -> dict[str, dict[str, list[str]]]:
+def list_contenders(turn: int) -> dict[str, dict[str, list[str]]]:
     """Return the commands of each contender, by question."""
     command = ["-m", "provenn", "--archive", "survey"]
 
@@ -83,11 +83,11 @@ def main() -> int:
     seconds: dict[tuple[str, str], list[float]] = {}
     with TemporaryDirectory() as name:
         folder = Path(name)
-        _write_stars(folder)
+        write_stars(folder)
         for turn in range(TURNS + 1):
-            for question, contenders in _list_contenders(turn).items():
+            for question, contenders in list_contenders(turn).items():
                 for contender, arguments in contenders.items():
-                    taken = _measure_cpu(folder, arguments)
+                    taken = measure_cpu(folder, arguments)
                     if turn:  # the first turn compiles, and fills the file cache
                         seconds.setdefault((question, contender), []).append(taken)
     show_load()

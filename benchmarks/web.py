@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from statistics import median, quantiles
 from subprocess import PIPE, Popen
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 from unittest import mock
 from urllib.parse import urlencode
@@ -34,7 +34,20 @@ from benchmarks.archives import MEASURED, make_archive, name_of
 from benchmarks.measure import Minimum, show, show_load, shown
 from provenn.archive import DATABASE
 
-__all__ = ["BARE", "Crowd", "Pages", "Server", "Took", "crowd", "main", "pages", "serving", "times"]
+__all__ = [
+    "BARE",
+    "Crowd",
+    "Pages",
+    "Server",
+    "Took",
+    "crowd",
+    "main",
+    "measure_memory",
+    "pages",
+    "serving",
+    "times",
+    "wait_for_workers",
+]
 
 SIZE = 100_000
 REQUESTS = 60
@@ -50,9 +63,22 @@ WARMING = 2
 
 PATIENCE = 120.0
 
+WORKERS = 2
+"""Worker processes of the server while many clients ask: one for each of two cores."""
+
+REPEATED = 10_000
+"""How many requests the memory of the server is looked at after, with ``--memory``."""
+
 # What is promised.
 MILLISECONDS = 300
 """At the median, for lists and comparisons."""
+
+# The aims.
+CATALOG = 100
+"""Milliseconds at the median, for a page of a catalog."""
+
+PAGES = 150
+"""Pages a second for many clients, on two cores."""
 
 BARE = "a page that does nothing"
 Pages = dict[str, Callable[[Random], str]]
@@ -91,15 +117,30 @@ class Server:
     process: int
 
     def processor(self) -> float:
-        """Return how many seconds of processors it has used so far (Linux)."""
-        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Return how many seconds of processors it has used so far, with its workers (Linux)."""
+        stats = map(_read_stat, self._list_processes())
+        return sum(int(fields[11]) + int(fields[12]) for fields in stats) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> float:
+        """Return the megabytes in memory, with its workers (Linux)."""
+        pages = sum(int(_read_stat(process)[21]) for process in self._list_processes())
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    def _list_processes(self) -> list[int]:
+        children = Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()
+        return [self.process, *map(int, children)]
+
+
+def _read_stat(process: int) -> list[str]:
+    """Return the fields of a process behind its name: proc(5)."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    """Serve an archive from a process of its own."""
-    process = Popen([sys.executable, "-m", "benchmarks.web", "--serve", str(folder)], stdout=PIPE, text=True)
+def serving(folder: Path, workers: int = 0) -> Iterator[Server]:
+    """Serve an archive from a process of its own, with some workers."""
+    command = [sys.executable, "-m", "benchmarks.web", "--serve", str(folder), "--workers", str(workers)]
+    process = Popen(command, stdout=PIPE, text=True)
     with process, process.stdout as out:  # type: ignore[union-attr] # there is one, it was asked for
         try:
             address = out.readline().strip()
@@ -110,7 +151,7 @@ def serving(folder: Path) -> Iterator[Server]:
             process.terminate()
 
 
-def serve(folder: Path) -> None:
+def serve(folder: Path, workers: int) -> None:
     """Serve an archive as `provenn serve` does, and a page that does nothing; print the address."""
     from fastapi import FastAPI  # noqa: PLC0415 - the process that asks does without it
     from fastapi.responses import HTMLResponse  # noqa: PLC0415
@@ -127,7 +168,8 @@ def serve(folder: Path) -> None:
         provenn.open(folder, create=False, progress=False) as archive,
         mock.patch.object(serving, "create_app", with_bare),
     ):
-        serving.serve(archive, port=0, ready=lambda address: print(address.rstrip("/"), flush=True))
+        limits = serving.ServerLimits(workers=workers)
+        serving.serve(archive, port=0, limits=limits, ready=lambda address: print(address.rstrip("/"), flush=True))
 
 
 @dataclass(slots=True)
@@ -142,9 +184,14 @@ class Took:
         """Milliseconds."""
         return median(self.seconds) * 1e3
 
+    @property
+    def processor_each(self) -> float:
+        """Milliseconds of a processor for a page."""
+        return self.processor / len(self.seconds) * 1e3
+
     def row(self, kind: str, bare: Took) -> tuple[str, ...]:
         """The row of a table."""
-        figures = (self.median, _late(self.seconds) * 1e3, self.processor / len(self.seconds) * 1e3)
+        figures = (self.median, _late(self.seconds) * 1e3, self.processor_each)
         return (kind, *map(shown, figures), f"{self.median / bare.median:.0f} x")
 
 
@@ -181,27 +228,36 @@ class Crowd:
         What each answer took, in seconds; those that came.
     errors
         What went wrong, in words.
+    processor
+        Seconds of the server's processors.
     """
 
     clients: int
     seconds: float
     took: list[float]
     errors: list[str]
+    processor: float = 0.0
 
-    def row(self) -> tuple[str, ...]:
+    @property
+    def pages_per_second(self) -> float:
+        """Pages a second, errors included."""
+        return (len(self.took) + len(self.errors)) / self.seconds
+
+    def row(self, what: str = "") -> tuple[str, ...]:
         """The row of a table."""
         asked = len(self.took) + len(self.errors)
-        figures = (asked / self.seconds, median(self.took) * 1e3, _late(self.took) * 1e3)
-        return (f"{self.clients} clients", str(asked), *map(shown, figures), str(len(self.errors)))
+        each = self.processor / asked * 1e3
+        figures = (self.pages_per_second, each, median(self.took) * 1e3, _late(self.took) * 1e3)
+        return (f"{self.clients} clients{what}", str(asked), *map(shown, figures), str(len(self.errors)))
 
 
-def crowd(server: Server, kinds: Pages, clients: int, asked: int) -> Crowd:
+def crowd(server: Server, kinds: Pages, clients: int, asked: int, seed: int = 0) -> Crowd:
     """Return what it takes when many clients, each with a connection of its own, ask for pages of all kinds at once."""
     paths = [path for kind, path in kinds.items() if kind != BARE]
     took, errors = [], []
 
     async def one(number: int) -> None:
-        random = Random(number)
+        random = Random(seed + number)
         async with httpx.AsyncClient(base_url=server.address, timeout=PATIENCE) as client:
             for _ in range(asked):
                 path = random.choice(paths)(random)
@@ -219,9 +275,27 @@ def crowd(server: Server, kinds: Pages, clients: int, asked: int) -> Crowd:
     async def everyone() -> None:
         await asyncio.gather(*map(one, range(clients)))
 
-    start = perf_counter()
+    start, used = perf_counter(), server.processor()
     asyncio.run(everyone())
-    return Crowd(clients, perf_counter() - start, took, errors)
+    return Crowd(clients, perf_counter() - start, took, errors, server.processor() - used)
+
+
+def wait_for_workers(server: Server, workers: int) -> None:
+    """Wait until the workers of a server have used what they need to start."""
+    used = -1.0
+    while workers and server.processor() - used > 0.01:
+        used = server.processor()
+        sleep(1)
+
+
+def measure_memory(server: Server, kinds: Pages, requests: int) -> list[tuple[str, str]]:
+    """Return the megabytes of a server after each tenth of some requests."""
+    rows = [("0", shown(server.memory()))]
+    clients = 10
+    for tenth in range(1, 11):
+        crowd(server, kinds, clients, requests // (10 * clients), seed=1000 * tenth)
+        rows.append((shown(tenth * requests // 10), shown(server.memory())))
+    return rows
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -232,10 +306,12 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--requests", type=int, default=REQUESTS, help="how many of each kind of page")
     parser.add_argument("--clients", type=int, nargs="*", default=[CLIENTS, MANY], help="how many at once")
     parser.add_argument("--asked", type=int, default=ASKED, help="how many pages each of the clients asks for")
+    parser.add_argument("--workers", type=int, default=WORKERS, help="worker processes, while many ask at once")
+    parser.add_argument("--memory", action="store_true", help=f"also the memory over {REPEATED} requests")
     parser.add_argument("--serve", type=Path, metavar="FOLDER", help="only serve an archive")
     options = parser.parse_args(list(arguments))
     if options.serve:
-        serve(options.serve)
+        serve(options.serve, options.workers)
         return 0
     kinds = pages(options.size)
     with nullcontext(options.archive) if options.archive else tempfile.TemporaryDirectory() as place:
@@ -244,31 +320,36 @@ def main(arguments: Sequence[str] = ()) -> int:
             make_archive(folder / DATABASE, options.size)
         with serving(folder) as server:
             took = times(server, kinds, options.requests)
-            crowds = [
-                crowd(server, kinds, clients, options.asked if clients <= CLIENTS else -(-options.asked // 4))
-                for clients in options.clients
-            ]
+        with serving(folder, options.workers) as server:
+            wait_for_workers(server, options.workers)
+            crowds = []
+            for clients in options.clients:
+                asked = options.asked if clients <= CLIENTS else -(-options.asked // 4)
+                crowds += [(again, crowd(server, kinds, clients, asked)) for again in ("", ", the same pages again")]
+            memory = measure_memory(server, kinds, REPEATED) if options.memory else []
     show(
         f"{shown(options.size)} catalogs, {options.requests} pages of each kind",
         ("page", "median, ms", "95 %, ms", "processor, ms", "median : nothing"),
         (one.row(kind, took[BARE]) for kind, one in took.items()),
     )
     show(
-        "Many at once, pages of all kinds",
-        ("who", "pages", "pages/s", "median, ms", "95 %, ms", "errors"),
-        (one.row() for one in crowds),
+        f"Many at once, pages of all kinds, {options.workers} workers",
+        ("who", "pages", "pages/s", "processor, ms", "median, ms", "95 %, ms", "errors"),
+        (many.row(again) for again, many in crowds),
     )
+    if memory:
+        show("The memory of the server and its workers", ("requests", "MB"), memory)
     promised = [kind for kind in kinds if "list" in kind or "…" in kind or "compared" in kind]
     minimums = [
         *(Minimum(kind, took[kind].median, MILLISECONDS, "ms", at_most=True) for kind in promised),
         *(
-            Minimum(f"{one.clients} clients", len(one.errors), 0, "errors", at_most=True)
-            for one in crowds
-            if one.clients <= CLIENTS
+            Minimum(f"{many.clients} clients{again}", len(many.errors), 0, "errors", at_most=True)
+            for again, many in crowds
+            if many.clients <= CLIENTS
         ),
     ]
     show("Minimums", ("what", "measured", "minimum", ""), (minimum.row() for minimum in minimums))
-    for told in dict.fromkeys(error for one in crowds for error in one.errors[:5]):
+    for told in dict.fromkeys(error for _, many in crowds for error in many.errors[:5]):
         print(told)
     show_load()
     return int(not all(minimum.reached for minimum in minimums))

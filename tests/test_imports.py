@@ -154,6 +154,8 @@ DATA = {
     "store",
     "head",
     "count",
+    "sky",
+    "plot",
     "export",
     "serve",
     "append",
@@ -237,6 +239,20 @@ def test_a_command_imports_the_module_of_no_other_command(survey):
     assert {name for name in done.stderr.split() if name.startswith("provenn.cli.")} == {
         f"provenn.cli.{name}" for name in ("archives", "completion", "failures", "ls", "output", "registry")
     }
+
+
+NEEDLESS = {"provenn.criteria.reductions", "provenn.criteria.periodic_facts", "provenn.criteria.text_facts"}
+NEEDLESS |= {"provenn.criteria.coordinates", "provenn.logic.knowledge.weighted_sat", "provenn.logic.counting"}
+NEEDLESS |= {"provenn.knowledge.row_search", "provenn.targets", "pysat.examples", "sqlglot"}
+
+
+def test_relating_catalogs_by_plain_comparisons_loads_no_theory_of_other_criteria(survey):
+    code = "import sys; sys.argv = ['provenn', 'relate', 'bright', 'stars', '-a', sys.argv[1]]\n"
+    code += "from provenn import cli\ntry: cli.main()\n"
+    code += "except SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, survey], capture_output=True, text=True, check=True)
+    assert "bright lies inside stars" in done.stdout
+    assert not NEEDLESS & set(done.stderr.split())
 
 
 @pytest.mark.parametrize("name", [name for name, path in MODULES.items() if path.name == "__init__.py"])

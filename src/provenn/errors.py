@@ -63,6 +63,7 @@
     ├── ManifestError (ValueError)    a project of dbt cannot be read; says what is missing
     ├── TargetError (ValueError)      a request cannot be answered; says why
     │   ├── AmbiguousAttributeError   a name may mean several attributes; lists them
+    │   ├── SparkNeededError          only Spark can compute it, and Spark was not to be started
     │   └── NotCoveredError           some sources may lack an attribute; shows a possible world
     ├── TooLargeError (ValueError)    too many data for one process; says how to get them anyway
     └── ContradictionError (ValueError)  facts contradict each other; carries the minimal conflict
@@ -131,6 +132,7 @@ __all__ = [
     "RunError",
     "SampError",
     "ServerError",
+    "SparkNeededError",
     "StatementError",
     "StoreError",
     "TapError",
@@ -469,6 +471,10 @@ class TargetError(ProvennError, ValueError):
 
 class AmbiguousAttributeError(TargetError):
     """Several attributes fit a name."""
+
+
+class SparkNeededError(TargetError):
+    """Only Spark can compute an answer, and Spark was not to be started for it."""
 
 
 class NotCoveredError(TargetError):

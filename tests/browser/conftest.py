@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, StorageState, sync_playwright
 
@@ -121,6 +123,12 @@ def serve(browser: Browser, folder: Path) -> Iterator[Served]:
 
 def _make(folder: Path) -> None:
     with make_survey(folder) as archive:
+        stars = [(place, 15.0 * place, 70.0 - 9 * place, 5 + place % 7) for place in range(16)]
+        columns = dict(zip(("id", "ra", "dec", "gmag"), map(list, zip(*stars, strict=True)), strict=True))
+        pq.write_table(pa.table(columns), folder / "placed.parquet")
+        placed = archive.ingest("placed", folder / "placed.parquet", key="id", population="placed star")
+        placed.select("dec > 20", name="northern")
+        placed.select("gmag > 8", name="faint_placed")
         values: dict[str, Any] = {"inputs": ["vmag"]}
         archive.calculator("doubled", calculations.doubled, outputs={"twice": "double"}, **values)
         archive.calculator("failing", calculations.failing, outputs={"never": "double"}, **values)

@@ -61,6 +61,8 @@ USES = {
     "store": "bright",
     "head": "bright",
     "count": "bright",
+    "sky": "bright --svg '{folder}/sky{again}.svg'",
+    "plot": "bright plx vmag --svg '{folder}/plot{again}.svg'",
     "export": "bright out.parquet",
     "compare": "bright near",
     "runs": "",
@@ -90,7 +92,7 @@ USES = {
     "samp send": "bright",
     "samp listen": "",
 }
-ELSEWHERE = {"store", "head", "count", "export", "serve"}  # tested where there is a Spark, or a browser
+ELSEWHERE = {"store", "head", "count", "sky", "plot", "export", "serve"}  # tested where there is a Spark, or a browser
 ELSEWHERE |= {"samp send", "samp listen"}  # where there is a hub
 ELSEWHERE |= {"dbt import"}  # where there is a project of dbt
 ELSEWHERE |= {"operation"}  # where operations have ids, in PostgreSQL

@@ -27,6 +27,7 @@ WITHOUT_ARCHIVE = {"allow", "example", "table", "demo", "samp clients", "samp hu
 SHORT = {
     "--archive": "-a",
     "--name": "-n",
+    "--most": "-n",
     "--key": "-k",
     "--population": "-p",
     "--given": "-g",
@@ -145,6 +146,8 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "store": "WRONG",
     "head": "WRONG",
     "count": "WRONG",
+    "sky": "WRONG --svg sky.svg",
+    "plot": "stars WRONG vmag --svg plot.svg",
     "export": "WRONG out.csv",
     "samp send": "WRONG",
     "compare": "stars WRONG",

@@ -57,10 +57,10 @@ def test_backup_and_migrate(survey: Session, postgres, tmp_path):
     assert Session(there).json(f"backup {back}")["catalogs"] == 4
     for one in (Session(there), Session(back)):
         assert one("ls") == survey("ls")
-        assert one("migrate").endswith(" has format 0012, the newest\n")
+        assert one("migrate").endswith(" has format 0013, the newest\n")
         assert one.json("migrate --to 0003 --dry-run")["after"] == "0003"
         assert "--lose" in one.fails("migrate --to 0001")
-        assert "from format 0012 to 0001\n" in one("migrate --to 0001 --lose")
+        assert "from format 0013 to 0001\n" in one("migrate --to 0001 --lose")
         assert one.json("migrate")["before"] == "0001"
         assert "unknown format" in one.fails("migrate --to 7")
 

@@ -26,6 +26,8 @@ from tests.waiting import LIMIT
         ("--questions 0", "--questions"),
         ("--seconds 0", "--seconds"),
         ("--jobs-each x", "--jobs-each"),
+        ("--tap-rows-most 0", "--tap-rows-most"),
+        ("--tap-upload much", "expected a size such as 10GB"),
     ],
 )
 def test_what_is_wrong_with_an_option_is_told(survey: Session, options, told):

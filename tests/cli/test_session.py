@@ -82,7 +82,7 @@ def test_declaring_what_one_knows(stars: Session, tmp_path):
         "retracted fact #1: disjoint(stars, south)",
         "the members of sky are no longer known to be disjoint",
     ]
-    assert stars("facts") == "no facts\n"
+    assert stars("facts").startswith("no facts\n")
     assert "declinations; retracted by ada: they meet" in stars("facts stars --all")
 
 
@@ -102,7 +102,7 @@ def test_names(survey: Session):
     assert "add --move" in survey.fails("name bright dazzling")
     survey("name bright dazzling --move")
     assert survey.json("show bright")["names"] == ["bright", "dazzling"]
-    assert survey("name bright --delete") == "deleted the name bright\n"
+    assert survey("name bright --delete").startswith("deleted the name bright; the catalog stays")
     assert survey.json("name dazzling --delete") == {"name": "dazzling", "catalog": None}
     assert [one["catalog"] is None for one in survey.json("log bright")] == [True, False, False]
     assert survey("log bright").splitlines()[1].endswith("ada  deleted")

@@ -35,7 +35,7 @@ def stored(survey):
 
 
 def test_nothing_is_stored_at_first(survey):
-    assert survey("fragments") == "no fragments\n"
+    assert survey("fragments").startswith("no fragments\n")
     assert survey.json("fragments") == []
     assert survey("gc") == "freed 0 B; fragments have 0 B\n"
 
@@ -52,7 +52,7 @@ def test_fragments_are_listed_by_the_catalog_that_they_were_stored_for(stored):
     ]
     assert told[0]["stored_by"] == "Ada"
     assert told[0]["unusable"] is None
-    assert stored("fragments stars") == "no fragments\n"
+    assert stored("fragments stars").startswith("no fragments\n")
 
 
 def test_a_limit_drops_the_least_useful_and_the_list_says_why(stored):

@@ -79,3 +79,16 @@ LONG = SelectSources.of(WRITTEN, "length(words) > 5")
 )
 def test_traits_of_all_that_a_catalog_is_made_from(catalog, traits):
     assert find_lineage_traits(catalog) == traits
+
+
+@pytest.mark.parametrize(
+    "criterion",
+    [
+        *("vmag < 1", "NOT (vmag >= 1) OR plx IS NULL", "hip BETWEEN 2 AND 5", "vmag = CAST('NaN' AS DOUBLE)", "true"),
+        *("vmag + 1 > 2", "sin(plx) < 2", "vmag < 1 OR CAST(plx AS STRING) = 'x'", "hip < plx", "round(vmag, 1) = 2"),
+    ],
+)
+def test_a_selection_has_the_traits_of_its_parsed_criterion(criterion):
+    """Those of plain comparisons are known without parsing."""
+    selected = SelectSources.of(STARS, criterion)
+    assert selected.find_own_traits() == find_platform_traits(selected.criterion.condition)

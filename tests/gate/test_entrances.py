@@ -213,6 +213,7 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
     "fetched VOTable": lambda _: fetch_table("http://127.0.0.1/table", 1000),
     "request to the TAP service": lambda _: asyncio.run(read_request(_make_long_request())),
     "uploaded VOTable": lambda folder: convert_upload("mine", _write_laughs(folder), folder),
+    "form for a look at two catalogs": lambda folder: posted(folder, "/compare/look", data={"a": "x" * 501, "b": "b"}),
     "form for a job": lambda folder: posted(folder, "/target/run", data={"sources": "x" * 501, "attributes": "a"}),
     "manifest of dbt": lambda folder: read_manifest(written(folder, "manifest.json", b"[" * 10**6)),
     "request for a job": lambda folder: posted(folder, "/api/jobs", json={"sources": ["x"], "format": "jdbc"}),

@@ -90,6 +90,13 @@ def write_nested(objects, sources, path):
     return len(nested.compute())
 
 
+def extended(core, layer):
+    """Return the rows of a core with a layer, which LSDB calls an extension, by identifier; and the layer's columns."""
+    catalog = lsdb.open_catalog(core).load_extension(layer)
+    frame = catalog.compute().sort_values("id")
+    return [list(map(str, frame.columns)), json.loads(frame[["id", "mag", "z"]].to_json(orient="values"))]
+
+
 def separation(first, second):
     """Return the separation of two positions in arcseconds, by astropy."""
     return float(SkyCoord(*first, unit="deg").separation(SkyCoord(*second, unit="deg")).arcsec)

@@ -14,13 +14,16 @@ from typing import Any
 from tests.separate_packages import install_apart
 
 VERSION = "0.11.1"
+_FOLDER = f"lsdb-{VERSION}-2"
+"""The number after the version changes with the requirements."""
+
 _REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
 
 @cache
 def find_lsdb() -> Path:
     """Return the folder of LSDB; install it where that has not been done."""
-    return install_apart("LSDB", "a minute", f"lsdb-{VERSION}", "lsdb/catalog", _REQUIREMENTS)
+    return install_apart("LSDB", "a minute", _FOLDER, "lsdb/catalog", _REQUIREMENTS)
 
 
 def run_lsdb(**questions: Any) -> dict[str, Any]:

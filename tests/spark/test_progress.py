@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenn.spark.progress import Progress, _advance_progress, _StageStatus, watch_run
+from provenn.spark.progress import Progress, _advance_progress, _StageStatus, report_start, watch_run
+from provenn.spark.progress_bar import describe_progress
 from provenn.spark.spark_errors import translate_errors
 from tests.spark.spark_events import wait_for_events
 from tests.waiting import FOR_EVER, LIMIT, wait_until
@@ -39,6 +40,9 @@ def test_whatever_is_seen_no_count_goes_back_and_none_is_more_than_there_is(look
         assert now.stage <= now.stages
         assert now.tasks_done <= now.tasks
         assert now.remaining is None or now.remaining > 0
+        assert last.share <= now.share <= 1, "a bar does not run backwards"
+        if now.remaining is not None and last.remaining is not None:
+            assert now.added or now.remaining <= last.remaining, "what remains rises only if there is more to do"
         last = now
     assert _advance_progress(last, [], 9.0, over=True).remaining == 0.0
 
@@ -48,6 +52,21 @@ def test_what_remains_is_judged_by_what_was_done():
     assert _advance_progress(start, [_StageStatus(True, 10, 2, 0)], 4.0).remaining == 16.0
     assert _advance_progress(start, [_StageStatus(True, 10, 2, 0)], 0.5).remaining is None, "too early to say"
     assert _advance_progress(start, [_StageStatus(True, 10, 0, 0)], 9.0).remaining is None
+
+
+def test_an_estimate_that_rises_says_why():
+    before = _advance_progress(Progress("x", 0, 0, 0, 0, None, 0.0, None), [_StageStatus(True, 4, 2, 0)], 4.0)
+    after = _advance_progress(before, [_StageStatus(True, 4, 4, 0), _StageStatus(False, 20, 0, 0)], 6.0)
+    assert (before.remaining, after.remaining, after.added) == (4.0, 30.0, 20)
+    assert describe_progress(after).endswith("about 30 s left (20 tasks were added)")
+
+
+def test_the_start_of_spark_is_reported():
+    seen = []
+    with report_start(seen.append):
+        wait_until(lambda: seen, "a report")
+    assert {progress.what for progress in seen} == {"starting Spark (about 6 s)"}
+    assert seen[-1].remaining == 0.0
 
 
 def test_rows_that_are_read_are_counted(engine, tmp_path):

@@ -112,16 +112,41 @@ def test_no_text_spoils_the_header(unit, ucd, description):
     )
 
 
-def test_a_folder_of_part_files_has_the_header_in_its_common_metadata(engine, tmp_path):
+def test_every_part_file_of_a_folder_has_the_header(engine, tmp_path):
     frame = engine.session.sql("SELECT id, double(id) AS ra, timestamp_micros(id) AS t FROM range(5)").repartition(2)
     write(engine, frame, schema_of(frame, ra=NOTES["ra"]), tmp_path / "out", format="parquet")
-    header = parquet.read_schema(tmp_path / "out" / "_common_metadata").metadata[VOTABLE_KEY.encode()]
-    assert votable.parse(BytesIO(header)).get_first_table().fields[1].unit == "deg"
+    parts = sorted((tmp_path / "out").glob("part-*.parquet"))
+    assert len(parts) == 2
+    for path in (tmp_path / "out" / "_common_metadata", *parts):
+        header = parquet.read_schema(path).metadata[VOTABLE_KEY.encode()]
+        assert votable.parse(BytesIO(header)).get_first_table().fields[1].unit == "deg"
     read = engine.session.read.parquet(str(tmp_path / "out"))
     assert read.dtypes == frame.dtypes
     assert sorted(map(tuple, read.collect())) == sorted(map(tuple, frame.collect()))
     assert read.schema["ra"].metadata == NOTES["ra"]
     assert [column.unit for column in Files.at(tmp_path / "out").columns] == ["", "deg", ""]
+
+
+def test_part_files_in_folders_of_values_have_the_header_of_their_own_columns(engine, tmp_path):
+    frame = engine.session.sql("SELECT id, id % 2 AS odd, double(id) AS ra FROM range(5)")
+    write(
+        engine,
+        frame,
+        schema_of(frame, ra=NOTES["ra"]),
+        tmp_path / "out",
+        format="parquet",
+        partition_by=["odd"],
+        notes=FileNotes("1", metadata=METADATA),
+    )
+    parts = sorted((tmp_path / "out").rglob("part-*.parquet"))
+    assert {path.parent.name for path in parts} == {"odd=0", "odd=1"}
+    for path in parts:
+        strip_fields(path)
+        header = parquet.read_schema(path).metadata[VOTABLE_KEY.encode()]
+        assert [field.name for field in votable.parse(BytesIO(header)).get_first_table().fields] == ["id", "ra"]
+    files = Files.at(tmp_path / "out")
+    assert {column.name: column.unit for column in files.columns} == {"id": "", "ra": "deg", "odd": ""}
+    assert files.table_metadata == METADATA
 
 
 @pytest.mark.parametrize(

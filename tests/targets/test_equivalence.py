@@ -1,7 +1,7 @@
 """The rewritten plan gives exactly what the definition says: on random lineages, fragments, facts and data."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
@@ -30,13 +30,18 @@ from provenn.catalogs import (
 from provenn.criteria import names_in
 from provenn.errors import ProvennError
 from provenn.logic import Statement, disjoint, empty, equal, nonempty, subset
+from provenn.look.arrow_tables import find_result_type, make_empty_table
+from provenn.look.refusal import NeedsSpark
 from provenn.spark.columns import select_columns
 from provenn.spark.engine import Engine
+from provenn.targets import looking
 from provenn.targets.execution import execute_plan
 from provenn.targets.literal import build_step
+from provenn.targets.looking import check_steps
+from provenn.targets.plan import Plan
 from provenn.targets.rewriting import rewrite_plan
 from provenn.targets.scene import Scene
-from provenn.targets.steps import FragmentScan, PlanStep, Scan
+from provenn.targets.steps import FragmentScan, PlanStep, Scan, find_key
 from tests.spark import functions
 from tests.spark.frames import collected, comparable, parquet_leaf
 from tests.spark.lineages import World, catalogs_on, worlds, write_base
@@ -183,6 +188,38 @@ def frame_of(engine: Engine, scene: Scene, plan: PlanStep, asked: Catalog, oracl
     return select_columns(rows, [(attribute.identity, attribute.name) for attribute in asked.schema.attributes])
 
 
+class OracleLook(looking._Look):
+    """A look at base tables, and at fragments that hold what DuckDB computes."""
+
+    def __init__(self, plan: Plan, oracle: Oracle) -> None:
+        self.plan = plan
+        self.oracle = oracle
+
+    def _read_stored(self, step: Scan | FragmentScan, needed: frozenset[str]) -> Iterator[pa.Table]:
+        key = find_key(step.attributes)
+        identities = [*key, *sorted(needed.difference(key))]
+        catalog = step.base if isinstance(step, Scan) else step.catalog
+        table, by_identity = self.oracle.table(catalog), catalog.schema.by_identity
+        columns = [
+            table.column(by_identity[identity].name).cast(find_result_type(by_identity[identity].type))
+            for identity in identities
+        ]
+        half = table.num_rows // 2
+        read = pa.table(columns, names=identities)
+        yield from (part.combine_chunks() for part in (read.slice(0, half), read.slice(half)))
+
+
+def look_at(plan: Plan, oracle: Oracle) -> pa.Table | None:
+    """The rows of a plan without Spark; None if Spark must compute them."""
+    try:
+        check_steps(plan)
+    except NeedsSpark:
+        return None
+    empty_table = make_empty_table(plan.schema)
+    tables = [table.cast(empty_table.schema) for table in OracleLook(plan, oracle).read_result()]
+    return pa.concat_tables([empty_table, *tables])
+
+
 def check(
     engine: Engine,
     case: tuple[World, list[Catalog], list[FragmentScan], list[Statement]],
@@ -207,6 +244,8 @@ def check(
         assert len(applied) < 200, "it came to an end by itself"
         frames.append(frame_of(engine, scene, after, asked, oracle))
         expected.append(rounded(comparable(oracle.table(asked))))
+        looked = look_at(Plan("", asked, (), (), asked.schema.attributes, before, after, applied, scene), oracle)
+        assert looked is None or rounded(comparable(looked)) == expected[-1], "a look without Spark"
     results = collected(frames, [request.schema.attributes for request in requests])
     for asked, rows, right in zip(requests, results, expected, strict=True):
         assert rounded(rows) == right, asked

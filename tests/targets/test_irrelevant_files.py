@@ -20,7 +20,7 @@ from provenn.catalogs import Base, Files, verbs
 from provenn.errors import CriterionError, FilesChangedError
 from provenn.knowledge import file_relevance
 from provenn.targets.rules.irrelevant_files import irrelevant_files
-from provenn.targets.steps import PlanStep, Scan, walk_steps
+from provenn.targets.steps import Nothing, PlanStep, Scan, walk_steps
 from tests.catalogs.samples import derived
 from tests.criteria.oracle import constants, criteria
 from tests.files.lakehouse_tables import DeltaHistory, IcebergHistory
@@ -150,6 +150,19 @@ def test_the_rule_leaves_alone_what_it_cannot_judge(tmp_path):
     before = planned(selection, replace(scene, listed_files=scene_of(base).listed_files))[0]
     assert read_names(before) == [{"1.parquet", "2.parquet"}], "nothing is known of the files"
     assert tried(irrelevant_files, Scan(base), scene) is None
+
+
+def test_a_plan_without_files_keeps_the_set_of_the_selection(tmp_path):
+    """Each file refutes the condition, but the bounds of all files together do not: sets cannot prove it empty."""
+    place = tmp_path / "two"
+    for number in (1, 9):
+        write(place / f"{number}.parquet", {"id": [number], "x": [number]})
+    selection = verbs.select(Base.of(Files.at(place), key="id", population="star"), "x = 5")
+    scene = scene_of(selection)
+    plan, (rule,) = planned(selection, scene)
+    assert isinstance(plan, Nothing)
+    assert not scene.is_empty(rule.before.extent)
+    assert scene.is_proved(scene.state_equal(rule.before.extent, rule.after.extent))
 
 
 def test_only_the_content_of_files_is_believed(tmp_path):

@@ -181,4 +181,4 @@ def test_one_takes_over_from_a_process_that_was_killed(survey, askers, tmp_path,
     assert all(f"waiting for zoe, who is computing {name}" in answer["waited"] for answer in answers)
     assert survey.held() == 0, "and that of the dead is gone"
     with provenn.open(**survey.place) as archive:
-        assert [fragment.attributes for fragment in archive.fragments()].count(("id", name)) == 1
+        assert [fragment.attributes for fragment in archive.fragments()].count(("id", name, "mag")) == 1

@@ -292,5 +292,4 @@ def test_commands_look_without_importing_spark_or_pandas(archive, tmp_path):
         assert done.stdout
         packages = {name.partition(".")[0] for name in done.stderr.split()}
         assert "pyarrow" in packages or arguments[0] == "count"
-        slow = {"pyspark", "py4j", "pandas", "astropy"} | ({"sqlglot"} if arguments[0] == "head" else set())
-        assert not packages & slow
+        assert not packages & {"pyspark", "py4j", "pandas", "astropy", "sqlglot"}

@@ -26,10 +26,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def reader(made: Path) -> Iterator[TestClient]:
-    """A browser for tests that change nothing."""
+def reader(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A browser for tests that change nothing but what a look at a page leaves: verified keys and tallies."""
+    folder = shutil.copytree(made, tmp_path_factory.mktemp("reader") / "survey")
     with (
-        provenn.open(made, who="ada", progress=False, notify=False) as opened,
+        provenn.open(folder, who="ada", progress=False, notify=False) as opened,
         TestClient(guard_app(create_app(opened)), base_url="http://127.0.0.1", follow_redirects=False) as browser,
     ):
         yield browser

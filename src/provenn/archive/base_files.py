@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from provenn.catalogs import Base, Files
     from provenn.files.fingerprints import Trust
+    from provenn.files.hats_layers import HatsParts
 
 __all__ = ["BaseFilesPlace"]
 
@@ -129,6 +130,14 @@ class BaseFilesPlace(SparkPlace):
         return compute_despite_damage(
             self.database, self.folder_if_known, lambda: self.pipeline().compare_new_keys(bases, new)
         )
+
+    def compare_layer(self, core: HatsParts, layer: HatsParts, key: Sequence[str]) -> int:
+        """Make sure, without Spark, that a layer has the keys of its core; return the number of rows."""
+        from provenn.archive.reading_progress import show_reading_progress  # noqa: PLC0415 - a command starts without it
+        from provenn.files.hats_layers import compare_keys  # noqa: PLC0415
+
+        with show_reading_progress(f"comparing keys of {layer.folder}", self._progress) as progress:
+            return compare_keys(core, layer, key, progress)
 
     def check_first_keys(self, base: Base) -> int | None:
         """Check, without Spark, that the first keys of a base catalog identify sources; see `check_first_keys`."""

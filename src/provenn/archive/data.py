@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from provenn.archive.export_records import ExportPlace, follow_export, identify_content
 from provenn.errors import TargetError
+from provenn.files.listing import make_absolute
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,6 +188,7 @@ class Data(ABC):
         pixel_rows: int | None = None,
         margin: float | str | None = None,
         on: Sequence[str] | None = None,
+        layer: str | PathLike[str] | None = None,
     ) -> WrittenFiles:
         """Compute the data into files: Parquet, CSV, FITS, VOTable, ECSV or HATS. The files appear only when complete.
 
@@ -218,6 +220,9 @@ class Data(ABC):
         on
             For HATS: the names of the attributes of right ascension and declination, if they are not found by UCD or
             usual name.
+        layer
+            For HATS: the folder of a core in HATS with the same sources. Only the attributes that the core lacks are
+            written, in the parts and the order of the core; `Archive.ingest` takes core and layers together.
 
         Raises
         ------
@@ -227,7 +232,12 @@ class Data(ABC):
             If the files exist and `overwrite` is false; or if they are not on this machine, and are to be followed.
         """
         options: dict[str, Any] = {"format": format, "partition_by": list(partition_by), "single": single}
-        sky_options = {"pixel_rows": pixel_rows, "margin": margin, "on": None if on is None else list(on)}
+        sky_options: dict[str, Any] = {
+            "pixel_rows": pixel_rows,
+            "margin": margin,
+            "on": None if on is None else list(on),
+        }
+        sky_options["layer"] = None if layer is None else make_absolute(layer)
         options |= {name: value for name, value in sky_options.items() if value is not None}
         place, request = None, None
         if follow:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from provenn.archive.cards import make_attribute_table, make_fact_table, render_card
 from provenn.archive.concatenations import find_unproved_concatenations
-from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
+from provenn.catalogs import Attribute, Base, Catalog, cone
 from provenn.catalogs.caveats import describe_caveats
-from provenn.catalogs.set_labels import is_derived_set
 from provenn.definitions.catalog_store import find_entries
 from provenn.digests import CatalogDigest
 from provenn.display.catalog_card import Card
@@ -22,7 +21,7 @@ from provenn.knowledge import stored_facts
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Statement
 from provenn.words.definition_words import describe_definition
-from provenn.words.reference_words import negate_derived_set
+from provenn.words.extent_words import describe_extent
 from provenn.words.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Description", "describe_catalog", "make_description_card"]
 
-_MOST_LEAVES = 40
 _LONGEST = 80
-_PRESENT = " IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +193,7 @@ def describe_catalog(reading: Reading, catalog: Catalog, user_names: dict[Catalo
         attributes=catalog.schema.attributes,
         key=tuple(attribute.name for attribute in catalog.schema.key),
         sources=describe_extent(catalog.extent, word, frozenset(bases)),
-        says=tuple(map(vocabulary.translate_statement, catalog.facts())),
+        says=tuple(map(vocabulary.state_definition, catalog.facts())),
         facts=tuple(vocabulary.translate_fact(fact) for fact in about),
         unproved=tuple(word(concatenation.digest) for concatenation in unproved),
         known_by=describe_basis(catalog.files) if isinstance(catalog, Base) else "",
@@ -227,57 +224,3 @@ def _describe_fact(fact: Fact) -> str:
     """Return a fact with origin and reason."""
     why = f": {fact.reason}" if fact.reason else ""
     return f"{fact.statement}  (fact #{fact.id}, {fact.origin} by {fact.declared_by}{why})"
-
-
-def describe_extent(extent: Extent, word: Callable[[str], str], bases: frozenset[str]) -> str:
-    """Return a set of sources in words; for a set of very many parts, return only their number.
-
-    Parameters
-    ----------
-    extent
-        The set.
-    word
-        Returns the words for a base catalog or a criterion.
-    bases
-        The labels of base catalogs.
-    """
-    labels = extent.labels
-    if len(labels) > _MOST_LEAVES:
-        base_labels = [label for label in labels if label in bases]
-        few = join_words([word(label) for label in base_labels], 3)
-        return f"a set built from {few} and {len(labels) - len(base_labels)} criteria"
-    return _describe_set(extent, word, bases, inner=False)
-
-
-def _describe_set(extent: Extent, word: Callable[[str], str], bases: frozenset[str], *, inner: bool) -> str:
-    """Return a set in words; an `inner` set gets parentheses."""
-    if extent.label is not None:
-        if extent.complemented and is_derived_set(extent.label):
-            return negate_derived_set(word(extent.label))
-        return _describe_leaf(word(extent.label), base=extent.label in bases, outside=extent.complemented)
-    if not extent.parts:
-        return "none" if extent.complemented else "all there are"
-    # Sets come before complements, and base catalogs before criteria.
-    parts = sorted((~part for part in extent.parts) if extent.complemented else extent.parts, key=_make_sort_key(bases))
-    joined = (" or " if extent.complemented else " and ").join(
-        _describe_set(part, word, bases, inner=True) for part in parts
-    )
-    return f"({joined})" if inner else joined
-
-
-def _describe_leaf(word: str, *, base: bool, outside: bool) -> str:
-    """Return a base catalog or a criterion, or its complement, in words."""
-    if base:
-        return f"not in {word}" if outside else f"in {word}"
-    if word.endswith(_PRESENT) and outside:
-        return word.removesuffix(_PRESENT) + " IS NULL"
-    return f"({word}) IS NOT TRUE" if outside else word
-
-
-def _make_sort_key(bases: frozenset[str]) -> Callable[[Extent], tuple[bool, bool, str]]:
-    """Return a sort key for the parts of a set: sets before complements, base catalogs before criteria."""
-    return lambda extent: (
-        extent.complemented and extent.label is not None,
-        extent.label not in bases,
-        extent.label or "",
-    )

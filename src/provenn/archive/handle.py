@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from provenn.archive.calculator_choice import find_calculator
 from provenn.archive.cards import describe_stored, render_card
@@ -12,13 +12,14 @@ from provenn.archive.catalog_computing import count_sources, plan_attributes, st
 from provenn.archive.column_arguments import collect_derived_columns, collect_renamed_columns
 from provenn.archive.concatenations import Order, concatenate_catalogs
 from provenn.archive.context import Context, HasContext
-from provenn.archive.data import Data
 from provenn.archive.description import Description, describe_catalog, make_description_card
 from provenn.archive.export_records import choose_followed_name
 from provenn.archive.name_changes import name_catalog
 from provenn.archive.neighbourhood import find_neighbourhood
 from provenn.archive.new_catalogs import define_or_wait
+from provenn.archive.notices import Notice
 from provenn.archive.path_criteria import find_paths, select_by_paths
+from provenn.archive.pictured import Pictured
 from provenn.archive.references import choose_name, find_definitions, find_digest, find_names
 from provenn.archive.stored_fragments import Stored, list_stored_fragments
 from provenn.catalogs import (
@@ -32,6 +33,7 @@ from provenn.catalogs import Catalog as Definition
 from provenn.catalogs.calculators import SqlText
 from provenn.catalogs.calculators.allowed import allow_handed_over
 from provenn.catalogs.population import ONE_POPULATION, make_plural
+from provenn.catalogs.stated_placements import state_placements
 from provenn.data.followed_exports import ExportRequest
 from provenn.definitions import populations
 from provenn.digests import CatalogDigest
@@ -53,7 +55,7 @@ _NEIGHBOURS_SHOWN = 12
 """The largest number of catalogs in the picture of a card."""
 
 
-class Catalog(Data):
+class Catalog(Pictured):
     """A catalog of an archive.
 
     `Archive.ingest` and the verbs of other catalogs make catalogs, and ``archive[name]`` finds them. Two catalogs are
@@ -78,6 +80,16 @@ class Catalog(Data):
         """The context of the archive."""
         context: Context = self.archive.context
         return context
+
+    if not TYPE_CHECKING:  # for a type checker, a catalog has no further members
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to write instead of a member that a catalog does not have."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            from provenn.archive.habits import explain_missing_member  # noqa: PLC0415 - only where there is an error
+
+            raise AttributeError(explain_missing_member(name, dir(type(self)), self.attributes))
 
     # -- properties ----------------------------------------------------------------------------------------------
 
@@ -270,12 +282,13 @@ class Catalog(Data):
             The attributes of right ascension and declination, ``("ra", "dec")``, or separately for each catalog,
             ``(("ra", "dec"), ("raj2000", "dej2000"))``; by default they are found by UCD or usual name.
         frame
-            The frame of positions: ``"icrs"``, ``"fk5"`` (J2000) or ``"galactic"``, or one for each catalog.
+            The frame of positions: ``"icrs"``, ``"fk5"`` (J2000) or ``"galactic"``, or one for each catalog; by default
+            the frame that files state (RADESYS, COOSYS), else ICRS.
         epoch
             The epoch in Julian years at which sources are compared: proper motions lead there.
         epochs
             The epochs of the positions, ``(2000.0, "ref_epoch")``: numbers or attributes; by default, attributes are
-            found by UCD or usual name.
+            found by UCD or usual name, and then the epoch that files state.
         motions
             The attributes of proper motions (and parallax, radial velocity), ``(("pmra", "pmdec"), None)``; by default
             they are found by UCD or usual name.
@@ -284,20 +297,22 @@ class Catalog(Data):
         name
             A name for the result.
         """
+        sides = self.definition, self._find_definition(other)
+        stated = state_placements(sides, on=on, frame=frame, epoch=epoch, epochs=epochs)
         definition = verbs.crossmatch(
-            self.definition,
-            self._find_definition(other),
+            *sides,
             radius,
             matches=matches,
             min_radius=min_radius,
             max_radius=max_radius,
             on=on,
-            frame=frame,
+            frame=stated.frame,
             epoch=epoch,
-            epochs=epochs,
+            epochs=stated.epochs,
             motions=motions,
             suffix=suffix,
         )
+        self._context.workshop.notices.tell(Notice("stated", remark) for remark in stated.remarks)
         return self._define(definition, name)
 
     def matched(self, side: Literal["left", "right"], *, name: str | None = None) -> Catalog:
@@ -461,6 +476,9 @@ class Catalog(Data):
 
     def _get_sources(self) -> Definition:
         return self.definition
+
+    def _get_pictured(self) -> tuple[Definition, str]:
+        return self.definition, self.name
 
     def _describe_export(self, follow: bool | str) -> ExportRequest:
         return ExportRequest(self._context.read(choose_followed_name, self.definition, follow))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -22,7 +22,7 @@ from provenn.errors import PictureError, did_you_mean
 from provenn.words.definition_words import describe_stored_definition
 from provenn.words.vocabulary import SHORT
 
-__all__ = ["Direction", "Neighbourhood", "find_neighbourhood"]
+__all__ = ["Direction", "Neighbourhood", "find_neighbourhood", "picture_catalogs"]
 
 Direction = Literal["up", "down", "both"]
 
@@ -119,7 +119,26 @@ def find_neighbourhood(
     up = walk_neighbours(reading, [digest], up=True, depth=depth, most=most - 1) if direction != "down" else []
     down = walk_neighbours(reading, [digest], up=False, depth=depth, most=most - 1) if direction != "up" else []
     up = up[: max((most - 1) // 2, most - 1 - len(down))]
-    shown = read_definitions(reading, [digest, *up, *down[: most - 1 - len(up)]])
+    picture = picture_catalogs(reading, digest, [digest, *up, *down[: most - 1 - len(up)]], user_names)
+    return Neighbourhood(digest, picture)
+
+
+def picture_catalogs(
+    reading: Reading,
+    digest: CatalogDigest,
+    digests: Collection[CatalogDigest],
+    user_names: Mapping[CatalogDigest, str],
+) -> LineagePicture:
+    """Return chosen catalogs around a catalog as a picture; neighbours that are not chosen are counted.
+
+    Parameters
+    ----------
+    reading, digest, user_names
+        As for `find_neighbourhood`.
+    digests
+        The catalogs of the picture, with the catalog that it is about.
+    """
+    shown = read_definitions(reading, digests)
     dependent_totals = count_dependents(reading, shown)
     edges = tuple(
         (part, definition.digest)
@@ -154,7 +173,7 @@ def find_neighbourhood(
         )
         for definition in shown.values()
     )
-    return Neighbourhood(digest, LineagePicture(f"The lineage around {word[digest]}", nodes, edges))
+    return LineagePicture(f"The lineage around {word[digest]}", nodes, edges)
 
 
 def _check_arguments(depth: int, direction: str, most: int) -> None:

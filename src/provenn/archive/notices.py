@@ -37,7 +37,16 @@ __all__ = [
 ]
 
 NoticeKind = Literal[
-    "rests on", "suspended", "confirmed", "not checked", "implies", "repeated", "worded", "grown", "not understood"
+    "rests on",
+    "suspended",
+    "confirmed",
+    "not checked",
+    "implies",
+    "repeated",
+    "worded",
+    "grown",
+    "not understood",
+    "stated",
 ]
 
 _INSIDE = (str(Path(__file__).parents[1]), contextlib.__file__)
@@ -55,8 +64,9 @@ class Notice:
         check of declared facts was impossible. ``"implies"``: a declaration empties or equates catalogs.
         ``"repeated"``: the fact was declared before, with another reason or visibility. ``"worded"``: the catalog was
         defined before with another wording, which it keeps. ``"not understood"``: a part of a query is opaque, or is
-        read in a certain way. ``"grown"``: files came to a folder that the answer does not have. Notices of the kinds
-        ``"confirmed"``, ``"worded"`` and ``"grown"`` are no Python warnings.
+        read in a certain way. ``"grown"``: files came to a folder that the answer does not have. ``"stated"``: the
+        metadata of files contradict an argument, or say more than is used. Notices of the kinds ``"confirmed"``,
+        ``"worded"`` and ``"grown"`` are no Python warnings.
     message
         The notice in words.
     facts

@@ -111,6 +111,7 @@ def translate_text(
     most: int | None = None,
     is_request: bool = False,
     keeps_order: bool = False,
+    takes_first: bool = True,
     uploads: Mapping[str, Base] | None = None,
 ) -> Translation:
     """Return the catalog of a query, without storing anything; see `provenn.queries.translation.translate`.
@@ -125,7 +126,14 @@ def translate_text(
         archive_tables.uploads = uploads or {}
         node = read_query(text, archive_tables, dialect)
         return translate_node(
-            context, reading, node, archive_tables.used, most=most, is_request=is_request, keeps_order=keeps_order
+            context,
+            reading,
+            node,
+            archive_tables.used,
+            most=most,
+            is_request=is_request,
+            keeps_order=keeps_order,
+            takes_first=takes_first,
         )
 
 
@@ -138,6 +146,7 @@ def translate_node(
     most: int | None = None,
     is_request: bool = False,
     keeps_order: bool = False,
+    takes_first: bool = True,
 ) -> Translation:
     """Return the catalog meant by the tree of a query.
 
@@ -151,7 +160,7 @@ def translate_node(
         The tree.
     catalogs
         The catalogs of its tables, by name.
-    most, is_request, keeps_order
+    most, is_request, keeps_order, takes_first
         As for `translate`.
     """
     from provenn.queries.translation import translate  # noqa: PLC0415 - sqlglot takes long to import
@@ -182,4 +191,5 @@ def translate_node(
         most=most,
         is_request=is_request,
         keeps_order=keeps_order,
+        takes_first=takes_first,
     )

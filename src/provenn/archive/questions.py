@@ -129,7 +129,7 @@ def compare_catalogs(
             summary,
             hypercubes if len(pairs) == 1 else hypercubes.on(word(left), word(right)),
             None if statement is None else vocabulary.translate_statement(statement),
-            () if answer is None else vocabulary.describe_reasons(reading, answer.because),
+            () if answer is None else vocabulary.describe_reasons(reading, answer.because, statement),
             vocabulary.describe_caveats(reading, (left, right), () if answer is None else answer.because),
             helped.closest,
             helped.witnesses,
@@ -272,11 +272,11 @@ def _describe_proof(reading: Reading, proved_statement: ProvedStatement, user_na
     facts = [fact for fact, _ in proved_statement.because]
     defining = _list_defining_catalogs(proved_statement.because)
     vocabulary = Vocabulary.of(reading, digests, user_names, facts, defining)
-    reasons = vocabulary.describe_reasons(reading, proved_statement.because)
+    statement = proved_statement.statement
+    conclusion = statement if proved_statement.verdict == "holds" else ~statement
+    reasons = vocabulary.describe_reasons(reading, proved_statement.because, conclusion)
     caveats = vocabulary.describe_caveats(reading, digests, proved_statement.because)
-    return Proof(
-        vocabulary.translate_statement(proved_statement.statement), proved_statement.verdict, reasons, caveats=caveats
-    )
+    return Proof(vocabulary.translate_statement(statement), proved_statement.verdict, reasons, caveats=caveats)
 
 
 def _reduce_world(world: World, statement: Statement, vocabulary: Vocabulary) -> World:

@@ -47,7 +47,8 @@ def show_reading_progress(what: str, wanted: Callable[..., None] | Literal[False
 
         elapsed = now - started
         left = elapsed * (total - done) / done if done else None
-        progress = Progress(what, 0, 0, total // _MEBIBYTE, done // _MEBIBYTE, None, elapsed, left or None)
+        share = done / total if total else 0.0
+        progress = Progress(what, 0, 0, total // _MEBIBYTE, done // _MEBIBYTE, None, elapsed, left or None, share)
         show = shown[0][0] if shown else choose_listener(wanted)
         if show is not None:
             show(progress)

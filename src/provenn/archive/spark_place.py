@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -132,6 +133,7 @@ class SparkPlace:
     def pipeline(self) -> Pipeline:
         """Return the pipeline that brings data from files to results; start it at the first call."""
         from provenn.spark.pipeline import Pipeline  # noqa: PLC0415 - most commands compute nothing
+        from provenn.spark.progress import report_start  # noqa: PLC0415
         from provenn.spark.progress_bar import choose_listener  # noqa: PLC0415
 
         if self._beside is not None:
@@ -147,6 +149,7 @@ class SparkPlace:
             if self._pipeline is None:
                 progress_listener = choose_listener(self._progress)
                 engine = self._get_engine()
+                engine.report_start = partial(report_start, progress_listener)
                 self._pipeline = Pipeline(
                     self.database, self.folder, engine, progress_listener, self._roots, self.report_suspended_facts
                 )

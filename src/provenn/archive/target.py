@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, get_args
 
 from provenn.archive.cards import make_target_card, render_card
 from provenn.archive.context import Context, HasContext
-from provenn.archive.data import Data
 from provenn.archive.export_records import choose_followed_name
 from provenn.archive.handle import Catalog
 from provenn.archive.new_catalogs import define_catalog
+from provenn.archive.pictured import Pictured
 from provenn.archive.references import find_definitions
 from provenn.catalogs import Catalog as Definition
 from provenn.data.followed_exports import ExportRequest
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Target"]
 
 
-class Target(Data):
+class Target(Pictured):
     """A request for attributes of sources, made by `Archive.target`.
 
     Attributes
@@ -112,19 +112,11 @@ class Target(Data):
         TargetError
             If values may be missing: then the request is no catalog.
         """
-        plan = self.plan()
-        if plan.catalog is None:
-            raise TargetError(
-                "a target with missing values cannot be defined as a catalog",
-                hint=Hint(
-                    'write it to a file, or pass missing="drop"',
-                    command="write it with --output, or add --missing drop",
-                ),
-            )
+        definition, _ = self._get_pictured()
         context = self._archive.context
-        context.write(catalog_store.add_catalogs, *plan.created)
-        define_catalog(context, plan.catalog, name)
-        return Catalog(self._archive, plan.catalog)
+        context.write(catalog_store.add_catalogs, *self.plan().created)
+        define_catalog(context, definition, name)
+        return Catalog(self._archive, definition)
 
     def store(self, name: str | None = None) -> Catalog:
         """Compute the request, keep the result, and return it as a catalog."""
@@ -144,6 +136,23 @@ class Target(Data):
 
     def _get_sources(self) -> Definition:
         return self.request.sources
+
+    def _get_pictured(self) -> tuple[Definition, str]:
+        catalog = self.plan().catalog
+        if catalog is None:
+            raise TargetError(
+                "a target with missing values cannot be defined as a catalog",
+                hint=Hint(
+                    'write it to a file, or pass missing="drop"',
+                    command="write it with --output, or add --missing drop",
+                ),
+            )
+        return (
+            catalog,
+            f"{self.request.sources_name} where {self.request.where}"
+            if self.request.where
+            else self.request.sources_name,
+        )
 
     def _describe_export(self, follow: bool | str) -> ExportRequest:
         request = self.request

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from provenn.knowledge.stored_facts import Fact
+    from provenn.look.row_order import ColumnOrder
     from provenn.spark.pipeline import PreparedData
     from provenn.spark.writing import WrittenFiles
     from provenn.targets.checking import CheckedFact
@@ -53,6 +54,22 @@ class Workshop(BaseFilesPlace):
         from provenn.targets.sinks import FirstRowsSink  # noqa: PLC0415
 
         return answer_request(self, replan, FirstRowsSink(number), check=check, engine=engine)
+
+    def collect_for_picture(self, replan: Replan, limit: int | None, *, engine: EngineChoice = "auto") -> pa.Table:
+        """Compute data into this process for a picture: the run is not recorded, and no result is kept."""
+        from provenn.targets.running import answer_request  # noqa: PLC0415 - see above
+        from provenn.targets.sinks import PictureSink  # noqa: PLC0415
+
+        return answer_request(self, replan, PictureSink(limit), engine=engine)
+
+    def collect_sorted_rows(
+        self, replan: Replan, keep: Keep, order: Sequence[ColumnOrder], number: int, offset: int = 0
+    ) -> pa.Table:
+        """Compute sources in an order, at most `number` after the first `offset`; the key decides between equals."""
+        from provenn.targets.running import answer_request  # noqa: PLC0415 - see above
+        from provenn.targets.sinks import SortedRowsSink  # noqa: PLC0415
+
+        return answer_request(self, replan, SortedRowsSink(order, number, offset), keep)
 
     def count(self, replan: Replan, *, check: bool = False, engine: EngineChoice = "auto") -> int:
         """Count sources, unless the count is known or follows from known counts."""

@@ -30,6 +30,7 @@ from provenn.files.file_set import Files
 from provenn.files.row_keys import add_row_key
 from provenn.files.snapshots import read_table_note
 from provenn.files.type_names import restore_type
+from provenn.hints import Hint
 from provenn.logic import Statement, difference, equal, union
 from provenn.logic.terms import Op, chain, term
 
@@ -37,6 +38,13 @@ __all__ = ["INGEST", "Base", "list_bases"]
 
 INGEST = "ingest"
 """The verb of a base catalog in exchanged definitions."""
+
+_NAME_KEY = Hint(
+    "without a key, each row of a file is a source of a population of its own: name the key columns, or choose a new "
+    "population",
+    command="without a key, each row of a file is a source of a population of its own: name the columns with --key, or "
+    "choose a new --population",
+)
 
 _INTEGRAL = ("tinyint", "smallint", "int", "bigint")
 
@@ -117,7 +125,7 @@ class Base(Catalog):
                 )
         if isinstance(population, str):
             population = Population(population, tuple(column.type for column in key_columns))
-        _check_key(key_columns, population)
+        _check_key(key_columns, population, is_row_key=bool(files.row_key))
         return cls(population, tuple(column.name for column in key_columns), files)
 
     @property
@@ -466,7 +474,7 @@ def _find_column(name: str, columns: dict[str, FileColumn]) -> FileColumn:
     return columns[matches[0]]
 
 
-def _check_key(key_columns: Sequence[FileColumn], population: Population) -> None:
+def _check_key(key_columns: Sequence[FileColumn], population: Population, *, is_row_key: bool) -> None:
     """Refuse key columns with types that differ from the population; integers may be narrower."""
     fits = len(key_columns) == len(population.key) and all(
         column.type == kind
@@ -481,5 +489,5 @@ def _check_key(key_columns: Sequence[FileColumn], population: Population) -> Non
         described = ", ".join(f"{column.name} {column.type}" for column in key_columns)
         raise KeyColumnsError(
             f"the key of the population {population} cannot be ({described})",
-            hint="name the key columns in that order, or choose another population",
+            hint=_NAME_KEY if is_row_key else "name the key columns in that order, or choose another population",
         )

@@ -481,22 +481,14 @@ class Pairing(Catalog):
             for text in write_place(self.coordinates[2 * SIDES.index(side) :][:2], self.placements[SIDES.index(side)])
         ]
 
+    @abstractmethod
     def describe_placements(self) -> list[str]:
         """Return how the positions of both sides are placed, and why, in words; empty if they are taken as they are."""
-        return [
-            words
-            for side, placement in zip(SIDES, self.placements, strict=True)
-            for words in placement.describe(side, self._name_attributes(side))
-        ]
 
     def describe_distance(self) -> str:
         """Return how close the sources of a pair are, in words."""
         column = self.rule.radius_column
         return self.rule.describe_distance("" if column is None else self.left.schema.by_identity[column[0]].name)
-
-    def _name_attributes(self, side: Side) -> dict[AttributeIdentity, str]:
-        """Return the names of the attributes of a side by identity."""
-        return {identity: attribute.name for identity, attribute in self.get_side(side).schema.by_identity.items()}
 
     def is_like(self, other: Pairing) -> bool:
         """Return whether both pair the same populations by the same rule; the radius attributes may differ."""

@@ -17,7 +17,7 @@ from provenn.sky.frames import read_frame
 from provenn.sky.motion_attributes import find_epoch_attribute, find_motion_attributes
 from provenn.sky.motions import MOTION_UNITS, find_motion_unit
 
-__all__ = ["PlacementOptions", "list_placement_options", "read_frames"]
+__all__ = ["PlacementOptions", "list_placement_options", "read_epoch", "read_frames", "split_sides"]
 
 _EARLIEST, _LATEST = 1000.0, 3000.0
 """The epochs that a match accepts, in Julian years: other numbers are days or mistakes."""
@@ -58,7 +58,7 @@ class PlacementOptions:
                 )
             return Placement(frames[0]), Placement(frames[1])
         end = read_epoch(self.epoch)
-        starts, motions = _split_sides(self.epochs, "epochs"), _split_sides(self.motions, "motions")
+        starts, motions = split_sides(self.epochs, "epochs"), split_sides(self.motions, "motions")
         left, right = (
             Placement(frame, _read_motion(catalog, frame, (side, start), names, end))
             for side, catalog, frame, start, names in zip(SIDES, sides, frames, starts, motions, strict=True)
@@ -101,11 +101,11 @@ def read_epoch(epoch: object) -> float:
 
 def read_frames(frame: object) -> tuple[str | None, str | None]:
     """Return the frames of both sides from a name for both, or a name or None for each; None if not given."""
-    left, right = (frame, frame) if frame is None or isinstance(frame, str) else _split_sides(frame, "frames")
+    left, right = (frame, frame) if frame is None or isinstance(frame, str) else split_sides(frame, "frames")
     return None if left is None else read_frame(left), None if right is None else read_frame(right)
 
 
-def _split_sides(sides: object, what: str) -> tuple[Any, Any]:
+def split_sides(sides: object, what: str) -> tuple[Any, Any]:
     """Return what the user says about the left and about the right side."""
     if sides is None:
         return None, None

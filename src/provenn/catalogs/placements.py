@@ -9,6 +9,7 @@ from typing import Any
 from provenn.catalogs.match_rule import Coordinate
 from provenn.criteria import AttributeIdentity, backquoted
 from provenn.errors import DefinitionError
+from provenn.files.stated_frames import StatedFrame
 from provenn.sky.frames import read_frame
 from provenn.sky.motions import MOTION_UNITS
 
@@ -82,16 +83,30 @@ class Placement:
             texts.append(f"moved by {columns} from {epoch} to {self.motion.end!r}")
         return texts
 
-    def describe(self, side: str, names: Mapping[AttributeIdentity, str]) -> list[str]:
-        """Return how the positions of a side are placed, and why, in words."""
+    def describe(self, side: str, names: Mapping[AttributeIdentity, str], stated: StatedFrame) -> list[str]:
+        """Return how the positions of a side are placed, and why, in words.
+
+        Parameters
+        ----------
+        side
+            The side in words.
+        names
+            The names of attributes by identity.
+        stated
+            What the files of the side state.
+        """
         words = []
         if self.motion is not None:
             columns = ", ".join(names[identity] for identity, _ in self.motion.columns)
             start = self.motion.start
             epoch = f"{start:g}" if isinstance(start, float) else names[start[0]]
-            words.append(f"{side} positions move by {columns} from {epoch} to {self.motion.end:g}, the common epoch")
+            why = ", the epoch that their files state," if isinstance(start, float) and start == stated.epoch else ""
+            words.append(
+                f"{side} positions move by {columns} from {epoch}{why} to {self.motion.end:g}, the common epoch"
+            )
         if self.frame != "icrs":
-            words.append(f"{side} positions turn from {self.frame} to icrs, because separations need one frame")
+            why = f" (their files state {stated.words})" if self.frame == stated.frame else ""
+            words.append(f"{side} positions turn from {self.frame} to icrs{why}, because separations need one frame")
         return words
 
     def parameters(self) -> dict[str, Any]:

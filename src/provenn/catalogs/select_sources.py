@@ -14,6 +14,7 @@ from provenn.catalogs.extent import Extent, build_extent, leaf
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.selection import Condition, Selection
 from provenn.criteria import Criterion, abridged, parse_criterion
+from provenn.criteria.cut_labels import read_cut
 from provenn.criteria.platforms import Trait, find_platform_traits
 from provenn.digests import CatalogDigest
 from provenn.errors import CriterionError
@@ -149,7 +150,14 @@ class SelectSources(Catalog):
         return tuple((schema[match[1]].name, match[2], match[3]) for match in matches if match is not None)
 
     def find_own_traits(self) -> frozenset[Trait]:
-        """Return the platform traits of the criterion."""
+        """Return the platform traits of the criterion.
+
+        The criterion is made from its atoms. If all of them compare a column with a constant, nothing is computed that
+        could differ, and the criterion need not be parsed.
+        """
+        attributes = self.parent.schema.by_identity
+        if all(read_cut(atom.label, attributes) is not None for atom in self.selection.atoms):
+            return frozenset()
         return find_platform_traits(self.criterion.condition)
 
     def _build_extent(self) -> Extent:

@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -13,24 +14,45 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from provenn._version import __version__
 from provenn.cli.failures import report_error
+from provenn.cli.habits import translate_habits
 from provenn.cli.registry import COMMANDS, GROUPS
 
 __all__ = ["app", "main", "make_app"]
 
 
+_EXAMPLE = re.compile(r"- `(provenn [^`]+)`")
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer has no name for it
 
 
-class _Commands(TyperGroup):
+class _PlainFlags:
+    """Parameters of which the help shows no type where they take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - the context of typer's own click
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return parameters
+
+
+class _Command(_PlainFlags, TyperCommand):
+    """A command."""
+
+
+class _Group(_PlainFlags, TyperGroup):
+    """A group of commands with two words."""
+
+
+class _Commands(_Group):
     """The group of all commands; it reports errors as messages instead of stack traces."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the context of typer's own click
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, translate_habits(args))
         except _UsageError as error:
             option = getattr(error, "option_name", "")
             owners = [name for name, command in self.commands.items() if option in _list_options(command, ctx)]
@@ -51,6 +73,7 @@ class _Commands(TyperGroup):
             if option in _list_options(self, ctx):
                 message = f"{option} comes before the command: provenn {option} {ctx.invoked_subcommand}"
                 _set_message(error, message)
+            _add_example(error)
             raise
         except KeyboardInterrupt as interrupt:
             if ctx.params["debug"]:
@@ -72,6 +95,15 @@ def _list_options(command: Any, ctx: Any) -> set[str]:  # noqa: ANN401 - of type
 def _set_message(error: Any, message: str) -> None:  # noqa: ANN401 - of typer's own click
     """Replace the message of a usage error, and drop the options that click would suggest instead."""
     error.message, error.possibilities = message, None
+
+
+def _add_example(error: Any) -> None:  # noqa: ANN401 - of typer's own click
+    """Add what a missing argument is, and an example of the command, to the message of its error."""
+    if type(error).__name__ != "MissingParameter" or error.ctx is None:
+        return
+    example = _EXAMPLE.search(error.ctx.command.help or "")
+    parts = [getattr(error.param, "help", None), example and f"For example: {example[1]}"]
+    error.message = " ".join(filter(None, parts))
 
 
 def _show_version(wanted: bool) -> None:
@@ -113,12 +145,12 @@ def make_app(only: str | None = None) -> typer.Typer:
     for panel, commands in COMMANDS.items():
         for name, place in commands.items():
             if only in (None, name):
-                app.command(name, rich_help_panel=panel)(_import_command(place))
+                app.command(name, cls=_Command, rich_help_panel=panel)(_import_command(place))
     for name, group in GROUPS.items():
         if only in (None, name):
-            members = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help=group.help)
+            members = typer.Typer(cls=_Group, no_args_is_help=True, rich_markup_mode="markdown", help=group.help)
             for word, place in group.commands.items():
-                members.command(word)(_import_command(place))
+                members.command(word, cls=_Command)(_import_command(place))
             app.add_typer(members, name=name, rich_help_panel=group.panel)
     return app
 
@@ -158,4 +190,4 @@ def main() -> None:
         from typer import rich_utils  # noqa: PLC0415 - slow to import
 
         rich_utils.COLOR_SYSTEM = None  # rich alone would still write in bold
-    make_app(_find_command(sys.argv[1:]))()
+    make_app(_find_command(translate_habits(sys.argv[1:])))()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from provenn.cli.completion import complete_catalog_names
-from provenn.cli.output import write_errors_as_json, write_json, write_text
+from provenn.cli.output import find_width, write_errors_as_json, write_json, write_text
+from provenn.cli.table_fitting import fold_reason
 from provenn.hints import phrase_for_command
 
 if TYPE_CHECKING:
@@ -271,8 +272,9 @@ def fact_data(fact: Fact) -> dict[str, Any]:
 def reason_lines(reasons: Iterable[Reason]) -> list[str]:
     """Return a proof as lines, one per fact: statement and origin."""
     facts = [(str(reason.statement), reason.because) for reason in reasons]
-    width = min(48, max((len(statement) for statement, _ in facts), default=0))
-    return [f"  {statement:{width}}   {because}" for statement, because in facts]
+    column = min(48, max((len(statement) for statement, _ in facts), default=0))
+    width = find_width()
+    return [line for statement, because in facts for line in fold_reason(statement, because, column, width)]
 
 
 def caveat_lines(caveats: Iterable[str]) -> list[str]:

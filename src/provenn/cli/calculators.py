@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table, write_text
 
 if TYPE_CHECKING:
     from provenn.definitions.registered_calculators import RegisteredCalculator
@@ -35,7 +35,7 @@ def show_calculators(
         if as_json:
             write_json(calculators)
         elif not calculators:
-            write_text("no calculators")
+            write_nothing("no calculators", "provenn calculator registers a function")
         else:
             header = ["calculator", "derives", "from", "by", "registered by"]
             first_columns = [

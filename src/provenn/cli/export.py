@@ -85,6 +85,14 @@ def export(
             show_default=False,
         ),
     ] = None,
+    layer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="HATS: write only the attributes that this core in HATS lacks, for the same sources.",
+            show_default=False,
+        ),
+    ] = None,
     check: CheckFacts = False,
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
@@ -99,6 +107,7 @@ def export(
     - `provenn export bright bright.fits`
     - `provenn export bright folder --format parquet --partition-by field`
     - `provenn export bright folder --format hats --margin '10 arcsec'`
+    - `provenn export distances folder --format hats --layer gaia-hats`
     """
     place = path or output
     if place is None or (path and output):
@@ -116,6 +125,7 @@ def export(
             pixel_rows=pixel_rows,
             margin=margin,
             on=on,
+            layer=layer,
         )
         if as_json:
             write_json({**written_file_data(file), **notices_data(notices)})

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table
 
 __all__ = ["show_exports"]
 
@@ -46,7 +46,7 @@ def show_exports(
                 ]
             )
         elif not exports:
-            write_text("no followed exports")
+            write_nothing("no followed exports", "provenn export NAME FILE --follow follows one")
         else:
             rows = [
                 (

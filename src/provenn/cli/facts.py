@@ -9,7 +9,7 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, open_archive_at
 from provenn.cli.completion import complete_catalog_names
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table, write_text
 
 if TYPE_CHECKING:
     from provenn.archive.listed_facts import ListedFact
@@ -57,7 +57,7 @@ def show_facts(
             )
             return
         if not facts:
-            write_text("no facts")
+            write_nothing("no facts", 'provenn declare "disjoint(north, south)" declares a fact')
             return
         rows, notes = [], []
         for fact in facts:

@@ -8,7 +8,7 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, open_archive_at
 from provenn.cli.completion import complete_catalog_names
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table
 from provenn.sizes import format_size
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def show_fragments(
             write_json([fragment_data(stored) for stored in fragments])
             return
         if not fragments:
-            write_text("no fragments")
+            write_nothing("no fragments", "provenn store NAME stores the data of a catalog")
             return
         header = ["fragment", "sources of", "attributes", "rows", "size", "since", "by", "used"]
         rest_on_facts = any(stored.rests_on for stored in fragments)

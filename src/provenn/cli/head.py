@@ -21,7 +21,7 @@ __all__ = ["show_head"]
 def show_head(
     catalog: CatalogName,
     *,
-    most: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="How many sources.")] = 10,
+    most: Annotated[int, typer.Option("--most", "-n", metavar="NUMBER", min=0, help="How many sources.")] = 10,
     check: CheckFacts = False,
     engine: EngineName = "auto",
     spark: SparkUrl = None,
@@ -32,7 +32,7 @@ def show_head(
 
     Try:
 
-    - `provenn head bright --most 3`
+    - `provenn head bright -n 3`
     """
     notices: list[Notice] = []
     with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:

@@ -41,7 +41,13 @@ def ingest(
         typer.Option("--no-key", help="No column identifies a source: identify rows by the content of their file."),
     ] = False,
     population: Annotated[
-        str, typer.Option("--population", "-p", metavar="WORD", help="What one row is: star, galaxy, visit.")
+        str,
+        typer.Option(
+            "--population",
+            "-p",
+            metavar="WORD",
+            help="What one row is: star, galaxy, visit. Only catalogs of the same population can be compared.",
+        ),
     ],
     format_: Annotated[
         str | None,
@@ -112,6 +118,14 @@ def ingest(
             show_default=False,
         ),
     ] = None,
+    layer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="HATS: a layer, with further attributes of the same sources. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -129,6 +143,7 @@ def ingest(
     - `provenn ingest stars survey.stars --format table -k hip -p star`
     - `provenn ingest detections "night*.csv" --no-key -p detection`
     - `provenn ingest stars lake/stars -k hip -p star --version 3`
+    - `provenn ingest gaia gaia-hats -k source_id -p star --layer distances-hats`
     """
     if bool(key) == no_key:
         raise typer.BadParameter(
@@ -152,5 +167,6 @@ def ingest(
             trust=trust,
             version=version,
             when=when,
+            layers=layer or (),
         )
         write_catalog(catalog, name, as_json)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table, write_text
 
 __all__ = ["list_catalogs"]
 
@@ -73,7 +73,8 @@ def list_catalogs(
             )
             return
         if not rows:
-            write_text("no catalogs" if everything else "no named catalogs")
+            is_filtered = bool(text) or any(value is not None for value in filters.values())
+            write_nothing("no catalogs" if everything else "no named catalogs", _advise(is_filtered, everything))
             return
         write_table(
             ("name", "class", "population", "attributes", "since", "by"),
@@ -91,3 +92,10 @@ def list_catalogs(
         )
         if len(matches) > most:
             write_text(f"… and more: --most {10 * most} shows more; a search word shows fewer")
+
+
+def _advise(is_filtered: bool, everything: bool) -> str:
+    """Return what to do if no catalog is listed."""
+    if not is_filtered:
+        return "provenn ingest stars stars.parquet --key hip --population star"
+    return "provenn ls lists all names" + ("" if everything else "; --all also finds catalogs without a name")

@@ -64,4 +64,4 @@ def set_name(
         if as_json:
             write_json({"name": name, "catalog": None})
         else:
-            write_text(f"deleted the name {name}")
+            write_text(f"deleted the name {name}; the catalog stays, without this name (`provenn log {name}`)")

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +17,11 @@ from provenn.hints import phrase_for_command
 __all__ = [
     "AsJson",
     "SvgFile",
+    "find_width",
     "write_error",
     "write_errors_as_json",
     "write_json",
+    "write_nothing",
     "write_paragraphs",
     "write_svg",
     "write_table",
@@ -96,12 +100,24 @@ def write_text(text: str) -> None:
         typer.echo(make_printable(line))
 
 
+def write_nothing(what: str, next_step: str) -> None:
+    """Write that there is nothing to show, and the command that changes that."""
+    write_text(f"{what}\nhint: {next_step}")
+
+
 def write_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Write a table for people; columns are as wide as their widest cell, whatever the terminal."""
-    lines = [tuple(header), *map(tuple, rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        write_text("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    """Write a table for people, fitted to the width of the terminal if there is one; see `fit_table`."""
+    from provenn.cli.table_fitting import fit_table  # noqa: PLC0415 - few commands write tables
+
+    for line in fit_table([tuple(header), *map(tuple, rows)], find_width()):
+        write_text(line)
+
+
+def find_width() -> int | None:
+    """Return the number of characters in a line of the terminal; None for files and pipes, unless COLUMNS is set."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
+        return shutil.get_terminal_size().columns
+    return None
 
 
 def write_paragraphs(paragraphs: Iterable[tuple[str, str]]) -> None:

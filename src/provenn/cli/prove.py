@@ -89,7 +89,7 @@ def prove(
     """Prove a statement from facts, or show a possible world in which it is false.
 
     In an archive, names mean catalogs, and the facts come from their lineage, from declarations and observations, and
-    from --given and --facts.
+    from --given and --facts. If no name is a catalog, given facts are about arbitrary sets.
 
     A statement is **proved** if it is true in every world that the facts allow: then a minimal list of the necessary
     facts is shown. It is **refuted** if it is false in all of these worlds, and otherwise **not proved**.
@@ -106,7 +106,8 @@ def prove(
     - `provenn prove --facts survey.facts "disjoint(bright, faint)" --svg answer.svg`
     - `provenn prove --archive survey "bright == both"`
     """
-    if archive_path is None and holds_archive(CURRENT_FOLDER):
+    is_implied = archive_path is None and holds_archive(CURRENT_FOLDER)
+    if is_implied:
         archive_path = CURRENT_FOLDER
     used_archive = None if no_archive else archive_path
     if closed and used_archive is not None:
@@ -117,6 +118,9 @@ def prove(
         places = collect_facts(given_facts or (), facts or ())
         view: ModuleType
         answer: StatementAnswer | Proof
+        if used_archive is not None and is_implied and _is_about_arbitrary_sets(statement, places, used_archive):
+            typer.echo("note: none of these names is a catalog of the archive in this folder", err=True)
+            used_archive = None
         if used_archive is None:
             view, answer = _prove_from_facts(statement, places, closed, budget)
         else:
@@ -128,6 +132,15 @@ def prove(
         if svg is not None:
             write_svg(view.answer_svg(answer), svg)
     raise typer.Exit(0 if answer.proved else 1)
+
+
+def _is_about_arbitrary_sets(statement: str, places: "Mapping[Statement, FactPlace]", archive_path: str) -> bool:
+    """Return whether facts are given, and neither they nor the statement name a catalog of the archive."""
+    from provenn.logic import statement as parse_statement  # noqa: PLC0415 - as above
+
+    labels = {label for fact in (parse_statement(statement), *places) for label in fact.labels}
+    with open_archive_at(archive_path) as archive:
+        return bool(places) and not any(label in archive for label in labels)
 
 
 def _prove_from_facts(

@@ -80,6 +80,8 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "target": "target.answer_target",
         "head": "head.show_head",
         "count": "count.show_count",
+        "sky": "sky.draw_sky",
+        "plot": "plot.plot_attributes",
         "export": "export.export",
         "exports": "exports.show_exports",
         "store": "store.store",

@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from provenn.cli.output import write_text
+from provenn.cli.output import find_width, write_text
 from provenn.display.plain_rows import format_plain_rows, has_plain_columns
 from provenn.loaded_classes import is_loaded_instance
 from provenn.sizes import format_size
@@ -23,17 +23,17 @@ __all__ = ["rows_data", "write_file_summary", "write_rows", "written_file_data"]
 
 
 def write_rows(rows: pd.DataFrame | pa.Table) -> None:
-    """Write rows as a table, in the way of pandas."""
-    if _is_arrow_table(rows):
-        text = format_plain_rows(rows)
-        if text is not None:
-            write_text(text)
-            return
+    """Write rows as a table, in the way of pandas; on a terminal, no line is longer than the terminal is wide."""
+    width = find_width()
+    text = format_plain_rows(rows) if _is_arrow_table(rows) else None
+    if text is not None and (width is None or max(map(len, text.split("\n"))) <= width):
+        write_text(text)
+        return
     frame = _make_frame(rows)
     if frame.empty:
         write_text(f"no sources; attributes: {', '.join(map(str, frame.columns))}")
     else:
-        write_text(frame.to_string(index=False))
+        write_text(frame.to_string(index=False, line_width=width))  # a wide table is divided into blocks of columns
 
 
 def _is_arrow_table(rows: object) -> bool:

@@ -8,7 +8,7 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
 from provenn.cli.completion import complete_catalog_names
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table
 
 if TYPE_CHECKING:
     from provenn.archive import Ran
@@ -42,7 +42,7 @@ def show_runs(
         if as_json:
             write_json([_run_data(run) for run in runs])
         elif not runs:
-            write_text("no runs")
+            write_nothing("no runs", "provenn export NAME FILE runs, for example")
         else:
             header = ("when", "by", "what", "outcome", "seconds", "sources", "reused", "computed", "saved seconds")
             write_table(header, [_run_row(run) for run in runs])

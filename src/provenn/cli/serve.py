@@ -6,6 +6,7 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, SparkUrl, open_archive_at
 from provenn.cli.output import AsJson, write_json, write_text
+from provenn.cli.sizes import read_size
 from provenn.errors import ServerError
 
 __all__ = ["serve"]
@@ -143,6 +144,68 @@ def serve(
             help="With tokens: the most jobs of one person running at the same time.",
         ),
     ] = 1,
+    tap_rows: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", envvar="PROVENN_TAP_ROWS", min=1, help="TAP: the rows of an answer without MAXREC."
+        ),
+    ] = 20_000,
+    tap_rows_most: Annotated[
+        int,
+        typer.Option(metavar="NUMBER", envvar="PROVENN_TAP_ROWS_MOST", min=1, help="TAP: the most rows of an answer."),
+    ] = 1_000_000,
+    tap_seconds: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", envvar="PROVENN_TAP_SECONDS", min=1, help="TAP: the seconds of a job that asks for none."
+        ),
+    ] = 600,
+    tap_seconds_most: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", envvar="PROVENN_TAP_SECONDS_MOST", min=1, help="TAP: the most seconds of a job."
+        ),
+    ] = 3600,
+    tap_hours: Annotated[
+        float,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_TAP_HOURS",
+            min=0.01,
+            help="TAP: the hours for which a job is kept that asks for none.",
+        ),
+    ] = 24.0,
+    tap_hours_most: Annotated[
+        float,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_TAP_HOURS_MOST",
+            min=0.01,
+            help="TAP: the most hours for which a job is kept.",
+        ),
+    ] = 168.0,
+    tap_upload: Annotated[
+        str,
+        typer.Option(
+            metavar="SIZE", envvar="PROVENN_TAP_UPLOAD", help="TAP: the most bytes of uploaded tables, such as 100MB."
+        ),
+    ] = "32MB",
+    tap_jobs: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", envvar="PROVENN_TAP_JOBS", min=1, help="TAP: the most jobs of one person that are kept."
+        ),
+    ] = 100,
+    workers: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_WORKERS",
+            min=0,
+            max=64,
+            help="The processes that compute pages, besides the process of the server.",
+        ),
+    ] = 0,
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -156,15 +219,19 @@ def serve(
     Try:
 
     - `provenn serve --open`
+    - `provenn serve --workers 4`
     - `provenn serve --port 0 --json`
     - `provenn serve --host 192.0.2.7 --allow-host survey.example.org --root /data/survey`
     - `provenn serve --tokens --calculators-as calc --calculators-environment SWIRE_DATA`
     - `provenn serve --host 192.0.2.7 --certificate fullchain.pem --key privkey.pem`
+    - `provenn serve --tap-rows-most 5000000 --tap-upload 100MB`
     - `provenn serve --allow-host survey.example.org --proxy 127.0.0.1 --user-header X-Remote-User`
     """
     confinement: Any = {"calculators_as": calculators_as, "calculators_environment": calculators_environment}
+    upload = read_size(tap_upload)
     with open_archive_at(archive_path, as_json, spark=spark, **confinement) as archive:
-        from provenn.web.connections import ConnectionLimits  # noqa: PLC0415 - other commands start without it
+        from provenn.tap.service_limits import ServiceLimits  # noqa: PLC0415 - other commands start without it
+        from provenn.web.connections import ConnectionLimits  # noqa: PLC0415
         from provenn.web.encryption import Certificate  # noqa: PLC0415
         from provenn.web.job_threads import JobLimits  # noqa: PLC0415
         from provenn.web.proxies import read_proxies  # noqa: PLC0415
@@ -179,6 +246,17 @@ def serve(
             TurnLimits(questions, min(questions, questions_each), waiting_per_client=waiting_each),
             JobLimits(jobs, min(jobs, jobs_each)),
             seconds,
+            ServiceLimits(
+                min(tap_rows, tap_rows_most),
+                tap_rows_most,
+                min(tap_seconds, tap_seconds_most),
+                tap_seconds_most,
+                round(3600 * min(tap_hours, tap_hours_most)),
+                round(3600 * tap_hours_most),
+                upload,
+                tap_jobs,
+            ),
+            workers,
         )
 
         def ready(address: str) -> None:

@@ -43,6 +43,7 @@ from provenn.criteria.types import (
     Type,
     decimal,
     parse_type,
+    suggest_type,
 )
 from provenn.errors import did_you_mean
 from provenn.sky import FUNCTIONS as REGIONS
@@ -63,7 +64,7 @@ def check_function(name: str) -> None:
     known = list_functions()
     if resolve_alias(name) not in known:
         unknown = f"{name.lower()}() is not a supported function"
-        hint = did_you_mean(name.lower(), known) or "write a calculator instead"
+        hint = suggest_type(name) or did_you_mean(name.lower(), known) or "write a calculator instead"
         raise Refusal(*(explain_refusal(name) or (unknown, hint)))
 
 

@@ -94,8 +94,6 @@ def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
     Most pairs of many regions are far apart, and are not listed. Instead, a fact places each region in a few HEALPix
     cells, and a cell is described by the bits of its number, so that the disjointness follows.
     """
-    from provenn.criteria.coordinates import read_coordinate_cuts  # noqa: PLC0415 - most criteria name no region
-
     by_position: dict[str, dict[str, Region]] = {}
     known = list(atoms)
     for atom in known:
@@ -104,6 +102,8 @@ def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
             by_position.setdefault(position_and_region[0], {})[atom.label] = position_and_region[1]
     if not by_position:
         return ()
+    from provenn.criteria.coordinates import read_coordinate_cuts  # noqa: PLC0415 - most criteria name no region
+
     cuts = read_coordinate_cuts(known, by_position)
     return (*_relate_by_position(by_position), *_relate_to_coordinates(by_position, cuts))
 

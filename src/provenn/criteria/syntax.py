@@ -11,12 +11,14 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from provenn import deadline
+from provenn.criteria.types import suggest_type
 from provenn.errors import CriterionError
 from provenn.gate.entrances import entrance
 from provenn.hints import Hint
 
 __all__ = ["LONGEST", "check_length", "check_readable", "find_position", "is_quantity", "parse"]
 
+_WORD = re.compile(r"\w+")
 _HINT = "write one SQL expression, for example vmag < 6 AND plx IS NOT NULL"
 # sqlglot recurses over the text, and provenn over its tree. The limits are fixed, so that a text that was read once can
 # always be read again, independent of the caller. Chains of AND and OR of any length are not nested.
@@ -81,6 +83,12 @@ class _CriterionParser(SparkParser):
         return quantity
 
 
+def _suggest(text: str, column: int) -> str:
+    """Return a hint at what was meant at a column: a type of Spark, or an expression."""
+    word = _WORD.match(text, max(0, column))
+    return suggest_type(word[0] if word else "") or _HINT
+
+
 @entrance("criterion or expression", "length", "criteria")
 def parse(text: str) -> exp.Expr:
     """Return the syntax tree of a single expression.
@@ -102,7 +110,7 @@ def parse(text: str) -> exp.Expr:
     except ParseError as error:
         first = error.errors[0]
         column = _find_offset(text, first["line"], first["col"]) - len(first["highlight"] or "")
-        raise CriterionError("this cannot be parsed", text, max(0, column), hint=_HINT) from None
+        raise CriterionError("this cannot be parsed", text, max(0, column), hint=_suggest(text, column)) from None
     except TokenError:
         raise CriterionError("a quote or a comment is not closed", text) from None
     except (RecursionError, _ParserStepsError):

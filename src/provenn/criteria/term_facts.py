@@ -78,13 +78,13 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
     find_attribute
         Returns what is known of an attribute.
     """
-    from provenn.criteria.periodic_facts import periodic_facts  # noqa: PLC0415 - most criteria compare attributes with constants
-    from provenn.criteria.text_facts import text_facts  # noqa: PLC0415 - see above
-
     all_atoms = list(atoms)
     compound = {text for text in {atom.term for atom in all_atoms} if _is_compound(text)}
     if not compound:
         return TermFacts()
+    from provenn.criteria.periodic_facts import periodic_facts  # noqa: PLC0415 - most criteria compare attributes with constants
+    from provenn.criteria.text_facts import text_facts  # noqa: PLC0415 - see above
+
     known = {atom.label: atom for atom in all_atoms}
     # Each atom comes with the atom of a criterion for which it is there, which limits how many there are.
     queue = [(atom, atom.label) for atom in known.values() if atom.term in compound]

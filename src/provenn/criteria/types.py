@@ -26,6 +26,7 @@ __all__ = [
     "find_common_type",
     "get_decimal_type",
     "parse_type",
+    "suggest_type",
 ]
 
 _MOST_DIGITS = 38
@@ -86,6 +87,30 @@ _ALIASES = {
     "dec": "decimal(10,0)",
     "numeric": "decimal(10,0)",
 }
+_FOREIGN = {
+    "float64": "double",
+    "float32": "float",
+    "float16": "float",
+    "float8": "double",
+    "float4": "float",
+    "int64": "bigint",
+    "int32": "int",
+    "int16": "smallint",
+    "int8": "tinyint",
+    "uint8": "smallint",
+    "uint16": "int",
+    "uint32": "bigint",
+    "bool": "boolean",
+    "str": "string",
+    "text": "string",
+    "utf8": "string",
+    "object": "string",
+    "varchar": "string",
+    "datetime": "timestamp",
+    "datetime64": "timestamp",
+}
+"""The types of NumPy, Arrow, pandas and other dialects of SQL, and those of Spark that hold their values."""
+
 _DECIMAL = re.compile(r"(?:decimal|dec|numeric)\((\d+)(?:,(\d+))?\)")
 
 
@@ -104,6 +129,16 @@ def parse_type(text: str) -> Type:
     name = _ALIASES.get(compact, compact)
     match = _DECIMAL.fullmatch(name)
     return decimal(int(match[1]), int(match[2] or 0)) if match else Type(name)
+
+
+def suggest_type(name: str) -> str:
+    """Return a hint at the type of Spark that holds the values of a type of other programs; empty for other words.
+
+    >>> suggest_type("float64")
+    'did you mean double?'
+    """
+    known = _FOREIGN.get(name.lower().partition("[")[0])
+    return f"did you mean {known}?" if known else ""
 
 
 def get_decimal_type(kind: Type) -> Type | None:

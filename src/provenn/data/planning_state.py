@@ -41,21 +41,23 @@ _LATEST = (counts.c.counted_at, verifications.c.verified_at, bases.c.seen_at, ca
 """The times of rows that may be replaced."""
 
 
+_STATE = select(
+    *(select(func.max(column)).scalar_subquery() for column in (*_NUMBERED, *_LATEST)),
+    *(
+        select(func.count() if isinstance(counted, Table) else func.count(counted))
+        .select_from(counted if isinstance(counted, Table) else counted.table)
+        .scalar_subquery()
+        for counted in _COUNTED
+    ),
+    select(func.count()).select_from(definers).where(definers.c.defined).scalar_subquery(),
+    select(func.count()).select_from(bases).where(bases.c.content == "").scalar_subquery(),
+)
+
+
 def read_planning_state(reading: Reading) -> Hashable:
     """Return a value that changes whenever planning may read something else than before.
 
     Planning reads definitions, names, preferences, calculators, facts, fragments, counts, verified keys, and who sees
     them. Definitions never change; every other change adds a row, drops a fragment, or is audited.
     """
-    query = select(
-        *(select(func.max(column)).scalar_subquery() for column in (*_NUMBERED, *_LATEST)),
-        *(
-            select(func.count() if isinstance(counted, Table) else func.count(counted))
-            .select_from(counted if isinstance(counted, Table) else counted.table)
-            .scalar_subquery()
-            for counted in _COUNTED
-        ),
-        select(func.count()).select_from(definers).where(definers.c.defined).scalar_subquery(),
-        select(func.count()).select_from(bases).where(bases.c.content == "").scalar_subquery(),
-    )
-    return read_knowledge_state(reading), tuple(reading.connection.execute(query).one())
+    return read_knowledge_state(reading), tuple(reading.connection.execute(_STATE).one())

@@ -10,8 +10,14 @@ from provenn.database.engines import format_address, is_sqlite_read_only, make_p
 from provenn.database.secrets import hide_address
 from provenn.database.transactions import PATIENCE, Database
 from provenn.errors import ArchiveError, ArchiveNotFoundError
+from provenn.hints import Hint
 
 __all__ = ["open_unchecked_database"]
+
+_NAME_FOLDER = Hint(
+    "name a folder for the archive, then ingest the file: archive.ingest(name, path, key=…, population=…)",
+    command="name a folder for the archive, then ingest the file: provenn ingest NAME FILE --key … --population …",
+)
 
 
 def open_unchecked_database(
@@ -41,6 +47,8 @@ def open_unchecked_database(
         path = Path(where)
         place = str(path)
         try:
+            if path.parent.is_file():
+                raise ArchiveError(f"{path.parent} is a file, and an archive is a folder", hint=_NAME_FOLDER)
             exists = path.is_file()
             read_only = read_only or is_sqlite_read_only(path)
             if create and not read_only:

@@ -30,6 +30,7 @@ __all__ = [
     "READING",
     "WRITING",
     "format_address",
+    "identify_file",
     "is_sqlite_read_only",
     "make_postgresql_engine",
     "make_sqlite_engine",
@@ -124,12 +125,12 @@ def make_sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: f
 
     @event.listens_for(engine, "connect")
     def remember_file(_: object, record: Any) -> None:  # noqa: ANN401 - SQLAlchemy's
-        record.info[_FILE] = _identify_file(path)
+        record.info[_FILE] = identify_file(path)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         # A connection from the pool still has its original file open, even if another file has taken its place.
-        if connection.connection.info.get(_FILE) != _identify_file(path):
+        if connection.connection.info.get(_FILE) != identify_file(path):
             connection.invalidate()
             raise make_changed_error(str(path), "moved, deleted or replaced")
         # Take the lock for writing at once: a transaction that began by reading could not wait for it.
@@ -165,7 +166,7 @@ def make_sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: f
     return engine
 
 
-def _identify_file(path: Path) -> tuple[int, int] | None:
+def identify_file(path: Path) -> tuple[int, int] | None:
     """Return the device and inode to identify a file on this machine; None without a file."""
     try:
         status = path.stat()

@@ -68,12 +68,13 @@ __all__ = [
     "samples",
     "schemas",
     "settings",
+    "tallies",
     "tokens",
     "verifications",
     "wordings",
 ]
 
-VERSION = "0012"
+VERSION = "0013"
 """The revision of the newest migration, whose result are the tables of this module."""
 
 VERSION_TABLE = "provenn_version"
@@ -369,6 +370,18 @@ counts = Table(
     Column("counted_by", Text, primary_key=True),
     Column("digest", _Digest, nullable=False),
     Column("platform", Text),
+)
+
+tallies = Table(
+    "tallies",
+    metadata,
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
+    # What was tallied: "overview", or "sky" and the attributes of the position.
+    Column("subject", Text, primary_key=True),
+    Column("tallied_by", Text, primary_key=True),
+    Column("tallied_at", Moment, nullable=False),
+    Column("content", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 verifications = Table(

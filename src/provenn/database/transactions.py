@@ -22,6 +22,7 @@ from provenn.database.engines import (
     READING,
     make_writing_options,
 )
+from provenn.database.moments import MOMENTS, Moment
 from provenn.database.platform import FindPlatform, get_unknown_platform
 from provenn.errors import (
     ArchiveBusyError,
@@ -149,7 +150,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
-        """Begin a reading transaction.
+        """Begin a reading transaction, or go on with the transaction of `at_one_moment`.
 
         Raises
         ------
@@ -158,12 +159,36 @@ class Database:
         ArchiveError
             If the database fails.
         """
+        moment = MOMENTS.current
+        if moment is not None and moment.engine is self.engine:
+            platform = moment.watch(self.platform)
+            with self._explain_failures():
+                yield Reading(moment.connection, viewer=self.viewer, who=self.who, platform=platform)
+            return
         with self._explain_failures(), self._connect() as connection:
             connection.execution_options(**READING[self.engine.dialect.name])
             with connection.begin():
                 if self.fence is not None:
                     fences.check_fence(connection, self.fence, self.place)
                 yield Reading(connection, viewer=self.viewer, who=self.who, platform=self.platform)
+
+    @contextmanager
+    def at_one_moment(self) -> Iterator[Moment]:
+        """Let all reading transactions of this thread within the block be one: they see the same state of the archive.
+
+        The transactions of other viewers share the connection, not the view: each reads for its own viewer. The block
+        must not expect to read what it writes.
+        """
+        outer = MOMENTS.current
+        if outer is not None and outer.engine is self.engine:
+            yield outer
+            return
+        with self.reading() as reading:
+            MOMENTS.current = Moment(self.engine, reading.connection)
+            try:
+                yield MOMENTS.current
+            finally:
+                MOMENTS.current = outer
 
     @contextmanager
     def writing(self, *, patience: float | None = None) -> Iterator[Writing]:

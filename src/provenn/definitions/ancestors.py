@@ -7,8 +7,9 @@ so a definition changed after writing cannot prove anything.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -179,12 +180,26 @@ def _sort_topologically(dependencies_of: Mapping[CatalogDigest, tuple[CatalogDig
 
 
 def restore_definition(
-    digest: CatalogDigest, head: list[Any] | None, dependencies: tuple[CatalogDigest, ...]
+    digest: CatalogDigest, head: Sequence[Any] | None, dependencies: tuple[CatalogDigest, ...]
 ) -> StoredDefinition:
-    """Return the definition in a row (class, population, extent, parameters, notes), after checking the digest."""
-    kind, population, extent, parameters, notes = head or [None] * 5
-    if kind is None:
+    """Return the definition in a row (class, population, extent, parameters, notes), after checking the digest.
+
+    Raises
+    ------
+    CorruptArchiveError
+        If the row is missing, or was changed after it was written.
+    """
+    if head is None or head[0] is None:
         raise CorruptArchiveError(f"rows of the catalog {digest} are missing, and other catalogs depend on it")
+    return _parse_definition(digest, tuple(head), dependencies)
+
+
+@lru_cache(maxsize=16_384)
+def _parse_definition(
+    digest: CatalogDigest, head: tuple[Any, ...], dependencies: tuple[CatalogDigest, ...]
+) -> StoredDefinition:
+    """Return the definition in a row; plans read the same rows again and again, and a changed row is another one."""
+    kind, population, extent, parameters, notes = head
     try:
         content, remarks = json.loads(parameters), json.loads(notes)
         agrees = definition_digest(kind, content, dependencies) == digest

@@ -11,12 +11,18 @@ from typing import Any
 from sqlalchemy import Select, func, select
 
 from provenn.batches import split_batches
-from provenn.database.tables import catalogs, schemas
+from provenn.database.tables import catalogs, names, schemas
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_names, naming_history
 from provenn.digests import CatalogDigest
 from provenn.errors import UnknownCatalogError
-from provenn.people.visibility import filter_visible, find_nearest_creation, is_directly_visible, select_creations
+from provenn.people.visibility import (
+    filter_visible,
+    find_nearest_creation,
+    is_directly_visible,
+    is_visible_name,
+    select_creations,
+)
 
 __all__ = [
     "SHORTEST_DIGEST",
@@ -24,6 +30,7 @@ __all__ = [
     "count_catalogs",
     "find_entries",
     "find_same_extent",
+    "list_first_of_extent",
     "read_entries",
     "resolve_catalog",
     "select_entries",
@@ -100,6 +107,31 @@ def find_same_extent(reading: Reading, digest: CatalogDigest) -> tuple[CatalogDi
     query = select(catalogs.c.digest).where(catalogs.c.extent == extent, catalogs.c.digest != digest)
     query = query.where(is_directly_visible(reading, catalogs.c.digest))
     return tuple(reading.connection.scalars(query.order_by(catalogs.c.digest)))
+
+
+def list_first_of_extent(
+    reading: Reading, digest: CatalogDigest, most: int
+) -> tuple[tuple[tuple[CatalogDigest, str | None], ...], int]:
+    """Return the first of the catalogs of `find_same_extent`, each with its first name or None, and the number of all.
+
+    Named catalogs come first, by name; the others follow by digest. No more catalogs are read than are returned.
+    """
+    extent = select(catalogs.c.extent).where(catalogs.c.digest == digest).scalar_subquery()
+    of_extent = (catalogs.c.extent == extent, is_directly_visible(reading, catalogs.c.digest))
+    # Not in one query: the index of extents alone answers the first, without the rows of catalogs.
+    of_all = reading.connection.scalars(select(func.count()).select_from(catalogs).where(*of_extent)).one()
+    itself = select(func.count()).select_from(catalogs).where(*of_extent, catalogs.c.digest == digest)
+    total = of_all - reading.connection.scalars(itself).one()
+    named = select(names.c.catalog, func.min(names.c.name).label("first")).where(is_visible_name(reading))
+    named = named.join(catalogs, catalogs.c.digest == names.c.catalog).where(of_extent[0], names.c.catalog != digest)
+    rows = reading.connection.execute(named.group_by(names.c.catalog).order_by("first").limit(most)).all()
+    first: list[tuple[CatalogDigest, str | None]] = [(other, name) for other, name in rows]
+    if len(first) < min(most, total):
+        with_name = select(names.c.catalog).where(is_visible_name(reading))
+        others = select(catalogs.c.digest).where(*of_extent, catalogs.c.digest != digest)
+        others = others.where(catalogs.c.digest.not_in(with_name)).order_by(catalogs.c.digest)
+        first += [(other, None) for other in reading.connection.scalars(others.limit(most - len(first)))]
+    return tuple(first), total
 
 
 def count_catalogs(reading: Reading) -> int:

@@ -316,6 +316,8 @@ def check_name(name: str) -> CatalogName:
     CatalogNameError
         If the text is unfit.
     """
+    if not isinstance(name, str):
+        raise CatalogNameError(f"expected a name for the catalog, got {name!r}", hint="pass a text")
     if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > LONGEST:
         raise CatalogNameError(
             f"{name[:LONGEST]!r} cannot name a catalog",

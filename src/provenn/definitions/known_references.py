@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlalchemy import select
 
+from provenn.batches import split_batches
 from provenn.catalogs.references import Reference
 from provenn.catalogs.restoring import find_class
 from provenn.catalogs.verbs import CLASSES
@@ -32,11 +33,23 @@ def list_references(reading: Reading) -> dict[Reference, tuple[CatalogDigest, ..
 
 
 def _read_references(reading: Reading) -> Iterator[tuple[Reference, CatalogDigest]]:
-    query = select(catalogs.c.digest, catalogs.c.kind, catalogs.c.parameters).where(catalogs.c.kind.in_(_REFERRING))
-    query = query.where(is_visible(reading, catalogs.c.digest, by_person=True)).order_by(catalogs.c.digest)
-    for digest, kind, parameters in reading.connection.execute(query).all():
-        parts = select(dependencies.c.dependency).where(dependencies.c.catalog == digest)
-        ordered = list(reading.connection.scalars(parts.order_by(dependencies.c.position)))
-        followed = find_class(kind).find_reference(ordered, json.loads(parameters))
-        if followed is not None:
-            yield followed
+    # An index tells the kinds of catalogs; the rows themselves are long, and only those of referring catalogs are read.
+    of_kind = select(catalogs.c.digest).where(catalogs.c.kind.in_(_REFERRING))
+    for batch in split_batches(sorted(reading.connection.scalars(of_kind))):
+        query = select(catalogs.c.digest, catalogs.c.kind, catalogs.c.parameters).where(catalogs.c.digest.in_(batch))
+        query = query.where(is_visible(reading, catalogs.c.digest, by_person=True)).order_by(catalogs.c.digest)
+        rows = reading.connection.execute(query).all()
+        members = _read_members(reading, [digest for digest, _, _ in rows])
+        for digest, kind, parameters in rows:
+            followed = find_class(kind).find_reference(members[digest], json.loads(parameters))
+            if followed is not None:
+                yield followed
+
+
+def _read_members(reading: Reading, digests: Sequence[CatalogDigest]) -> dict[CatalogDigest, list[CatalogDigest]]:
+    """Return the dependencies of catalogs, in order."""
+    query = select(dependencies.c.catalog, dependencies.c.dependency).where(dependencies.c.catalog.in_(digests))
+    members: dict[CatalogDigest, list[CatalogDigest]] = {digest: [] for digest in digests}
+    for catalog, dependency in reading.connection.execute(query.order_by(dependencies.c.position)):
+        members[catalog].append(dependency)
+    return members

@@ -7,13 +7,13 @@ through that index, whatever the conditions, and usually much less.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import ColumnElement, func, or_, select
 
-from provenn.database.tables import catalogs, names
+from provenn.database.tables import catalogs, definers, members, name_history, names
 from provenn.definitions import wordings
 from provenn.definitions.attributes import select_schemas_with_attribute
 from provenn.definitions.catalog_entries import SHORTEST_DIGEST, CatalogEntry, read_entries, select_entries
@@ -22,7 +22,7 @@ from provenn.people.visibility import is_visible_name, select_creations
 if TYPE_CHECKING:
     from provenn.database.transactions import Reading
 
-__all__ = ["CatalogFilter", "SortOrder", "count_matches", "list_owners", "search_catalogs"]
+__all__ = ["CatalogFilter", "SortOrder", "count_matches", "list_owners", "read_list_state", "search_catalogs"]
 
 SortOrder = Literal["newest", "oldest", "name"]
 """The order of a list."""
@@ -86,9 +86,14 @@ def search_catalogs(
     if sort == "newest":
         return read_entries(reading, query.order_by(*newest).offset(start).limit(most))
     first_names = select(names.c.catalog, func.min(names.c.name).label("first")).where(is_visible_name(reading))
-    first = first_names.group_by(names.c.catalog).subquery()
-    with_name = query.join(first, first.c.catalog == catalogs.c.digest)
-    entries = read_entries(reading, with_name.order_by(first.c.first).offset(start).limit(most))
+    first_names = first_names.group_by(names.c.catalog)
+    if not _has_conditions(catalog_filter):  # then all names count, and the page is cut out before entries are read
+        first_names = first_names.order_by("first").offset(start).limit(most)
+    first = first_names.subquery()
+    with_name = query.join(first, first.c.catalog == catalogs.c.digest).order_by(first.c.first)
+    if _has_conditions(catalog_filter):
+        with_name = with_name.offset(start).limit(most)
+    entries = read_entries(reading, with_name)
     if len(entries) < most and not catalog_filter.named:
         if entries or not start:
             named_count = start + len(entries)
@@ -104,6 +109,9 @@ def count_matches(reading: Reading, catalog_filter: CatalogFilter) -> int:
     """Return the number of catalogs matching a filter."""
     if not _can_match(catalog_filter):
         return 0
+    if catalog_filter.named and not _has_conditions(catalog_filter):  # every visible name is of a listed catalog
+        named = select(func.count(names.c.catalog.distinct())).where(is_visible_name(reading))
+        return reading.connection.execute(named).scalar_one()
     entries = select_entries(reading)
     query = entries.where(*_make_conditions(reading, catalog_filter, entries.selected_columns.created_by))
     return reading.connection.execute(query.with_only_columns(func.count(), maintain_column_froms=True)).scalar_one()
@@ -113,6 +121,26 @@ def list_owners(reading: Reading) -> tuple[str, ...]:
     """Return the owners of catalogs: the people that added them, sorted."""
     column = catalogs.c.created_by if reading.viewer is None else select_creations(reading.viewer).c.who
     return tuple(sorted(reading.connection.scalars(select(column).distinct())))
+
+
+def read_list_state(reading: Reading) -> Hashable:
+    """Return a value that changes whenever a list of catalogs may change for the viewer, unless a text is sought.
+
+    Catalogs and definers are never deleted, and each change of a name, its owner or its visibility is in the history.
+    Wordings, in which texts are sought, may change otherwise.
+    """
+    counts = (
+        select(func.max(name_history.c.id)).scalar_subquery(),
+        select(func.count()).select_from(catalogs).scalar_subquery(),
+        select(func.count()).select_from(definers).scalar_subquery(),
+    )
+    own_projects = select(members.c.project).where(members.c.who == reading.viewer).order_by("project")
+    return tuple(reading.connection.execute(select(*counts)).one()), tuple(reading.connection.scalars(own_projects))
+
+
+def _has_conditions(catalog_filter: CatalogFilter) -> bool:
+    """Tell whether a filter has conditions besides `named`."""
+    return replace(catalog_filter, named=False) != CatalogFilter()
 
 
 def _is_named(reading: Reading) -> ColumnElement[bool]:

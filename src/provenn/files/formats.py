@@ -81,8 +81,8 @@ def _guess_format(files: Sequence[File]) -> str:
         file_format = find_format(name)
         if file_format is None:
             hint = Hint(
-                'name the format: format="csv", "parquet", "orc", …',
-                command="name the format: --format csv, parquet, orc, …",
+                'name the format: format="csv", "parquet", "fits", "votable", "orc", "json", "text" …',
+                command="name the format: --format csv, parquet, fits, votable, orc, json, text …",
             )
             raise BaseFilesError(f"the format of {file.name} cannot be told from its name", hint=hint)
         formats.add(file_format)
@@ -134,7 +134,10 @@ def read_file_contents(
         )
     if format not in (*_OWN_SCHEMA, "csv"):
         if not schema:
-            hint = Hint('pass schema={"hip": "bigint", …}', command="add --schema hip=bigint --schema …")
+            hint = Hint(
+                'name each column and its type: schema={"id": "bigint", …}; or convert the files to Parquet',
+                command="name each column and its type: --schema id=bigint --schema …; or convert the files to Parquet",
+            )
             raise BaseFilesError(f"the columns of {format} files are not known without a schema", hint=hint)
         return FileContents(parse_schema(schema))
     contents_by_name: dict[str, FileContents] = {}

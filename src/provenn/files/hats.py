@@ -25,7 +25,7 @@ from provenn.files.columns import FileColumn
 from provenn.gate.entrances import entrance
 from provenn.gate.expansion import read_header_bytes
 
-__all__ = ["Hats", "read_hats"]
+__all__ = ["Hats", "find_pixel", "read_hats"]
 
 _PROPERTIES = ("hats.properties", "properties", "catalog_info.json")
 _COLLECTION = "collection.properties"
@@ -73,7 +73,7 @@ class Hats:
         BaseFilesError
             If parts or rows are missing, or there are additional parts.
         """
-        parts = {(int(match[1]), int(match[2])) for name in names if (match := _PART.fullmatch(name))}
+        parts = {part for name in names if (part := find_pixel(name))}
         missing = sorted((self.parts or frozenset()) - parts)
         extra = sorted(parts - (parts if self.parts is None else self.parts))
         if missing or extra:
@@ -105,14 +105,24 @@ class Hats:
         columns
             The columns whose values are read as they are stored.
         """
-        parts = [_PART.fullmatch(name) for name in names]
+        parts = [find_pixel(name) for name in names]
         if not all(parts) or not set(self.position) <= set(columns) or len(set(self.position)) < 2:
             return ""
-        pixels = sorted({(int(part[1]), int(part[2])) for part in parts if part})
+        pixels = sorted({part for part in parts if part})
         return canonical_json([*self.position, " ".join(f"{order}/{pixel}" for order, pixel in pixels)])
 
 
 _INCOMPLETE = "check that it was copied completely"
+
+
+def find_pixel(name: str) -> tuple[int, int] | None:
+    """Return the order and pixel of a part, by the name of its file; None for any other file.
+
+    >>> find_pixel("Norder=1/Dir=0/Npix=17.parquet")
+    (1, 17)
+    """
+    match = _PART.fullmatch(name)
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 @entrance("folder in HATS", "length", "types")

@@ -14,6 +14,7 @@ from provenn.files.export_notes import FileNotes
 __all__ = [
     "CHECKSUMS",
     "COLLECTION",
+    "EXTENSION",
     "HEALPIX_COLUMN",
     "PARTITIONS",
     "PROPERTIES",
@@ -29,6 +30,9 @@ PROPERTIES = ("hats.properties", "properties")
 """The files of properties; older readers know the second name only."""
 
 COLLECTION, PARTITIONS, CHECKSUMS = "collection.properties", "partition_info.csv", "SHA256SUMS"
+
+EXTENSION = "extension.properties"
+"""The file by which LSDB loads a layer as an extension of its core."""
 
 HEALPIX_COLUMN = "_healpix_29"
 """The column with the cell of the last order that contains the position."""

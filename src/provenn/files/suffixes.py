@@ -18,6 +18,7 @@ _FORMATS: Final = {
     ".vot": "votable",
     ".votable": "votable",
     ".xml": "votable",
+    ".orc": "orc",
 }
 """The format by suffix; of several suffixes of a format, new files get the first."""
 
@@ -29,7 +30,7 @@ def find_format(name: str) -> str | None:
     """Return the format for the suffix of a file name, ignoring case; None for an unknown suffix.
 
     >>> find_format("GAIA.FITS"), find_format("stars.orc"), find_format("stars.csv.gz")
-    ('fits', None, None)
+    ('fits', 'orc', None)
     """
     return next((format_name for suffix, format_name in _FORMATS.items() if name.lower().endswith(suffix)), None)
 

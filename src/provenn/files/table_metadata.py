@@ -24,6 +24,7 @@ __all__ = [
     "is_frame_keyword",
     "is_time_keyword",
     "parse_frame_number",
+    "parse_year",
     "read_frame_keywords",
 ]
 
@@ -145,9 +146,9 @@ def read_frame_keywords(coordinates: Sequence[Mapping[str, str]], times: Sequenc
     if len(systems) == 1 and systems[0].get("system", "ICRS") in _SYSTEMS:
         (system,) = systems
         keywords |= {"RADESYS": _SYSTEMS[system["system"]]} if "system" in system else {}
-        keywords |= {"EPOCH": _parse_year(system["epoch"])} if "epoch" in system else {}
+        keywords |= {"EPOCH": parse_year(system["epoch"])} if "epoch" in system else {}
         if "equinox" in system:  # the equinox of FK4 is always Besselian
-            keywords["EQUINOX"] = _parse_year(
+            keywords["EQUINOX"] = parse_year(
                 re.sub("^B", "", system["equinox"]) if keywords.get("RADESYS") == "FK4" else system["equinox"]
             )
     elif systems:
@@ -193,7 +194,7 @@ def _remove_duplicates(elements: Sequence[Mapping[str, str]]) -> list[tuple[tupl
     )
 
 
-def _parse_year(text: str) -> float | str:
+def parse_year(text: str) -> float | str:
     """Return the number of a Julian year, ``J2016.0`` or ``2016``; a Besselian year stays text."""
     match = re.fullmatch(r"J?(\d+(?:\.\d*)?)", text.strip())
     return float(match[1]) if match else text.strip()

@@ -7,6 +7,7 @@ from typing import Final
 
 from provenn.criteria import Type, parse_type
 from provenn.criteria.nested_types import read_nested_type
+from provenn.criteria.types import suggest_type
 from provenn.errors import TypeNameError, did_you_mean
 
 __all__ = ["INTEGER_TYPES", "parse_spark_type", "restore_type"]
@@ -68,7 +69,7 @@ def parse_spark_type(text: str, *, scalar: bool = False) -> Type:
         compact = "".join(piece for piece in _PIECE.findall(text) if not piece.isspace())
         _check_nested_type(compact, text)
         return Type(compact)
-    hint = did_you_mean(kind.name, _SCALARS) or f"one of {', '.join(_SCALARS)}"
+    hint = suggest_type(kind.name) or did_you_mean(kind.name, _SCALARS) or f"one of {', '.join(_SCALARS)}"
     raise TypeNameError(f"{text!r} is not a supported type", hint=hint)
 
 

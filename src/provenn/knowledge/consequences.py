@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Literal
 
+from provenn.catalogs.catalog import Facts
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.pair_sets import lift_label
 from provenn.catalogs.restoring import facts_of
@@ -77,6 +79,9 @@ class FactOrigin:
     premise: str | None = None
 
 
+_MOST_SINGLE = 20
+"""The most facts that are tried one by one as the whole reason of a statement."""
+
 CitedFact = tuple[Statement, FactOrigin]
 """A statement that a proof uses, and its origin."""
 
@@ -132,6 +137,8 @@ class TracedKnowledge:
     def because(self, statement: Statement) -> tuple[CitedFact, ...]:
         """Return a minimal set of facts entailing a statement, or no facts if the statement does not follow.
 
+        A fact that suffices by itself comes before longer proofs.
+
         Definitions come first: a definition says what a catalog is. A declared fact is cited only if the statement does
         not follow without declared facts.
         """
@@ -142,7 +149,21 @@ class TracedKnowledge:
                 return certain.because(statement)
         return reasons
 
+    def _find_single_reason(self, statement: Statement) -> CitedFact | None:
+        """Return a fact that entails a statement by itself, if it is among the first that mention the same sets."""
+        labels = set(statement.labels)
+        if Knowledge(open_universe=False).entails(statement):  # whatever the sets are
+            return None
+        mentions = (fact for fact in self.knowledge.facts if labels.issubset(fact.labels))
+        for fact in islice(mentions, _MOST_SINGLE):
+            if Knowledge([fact], open_universe=False).entails(statement):
+                return self.cite(fact)
+        return None
+
     def _find_reasons(self, statement: Statement) -> tuple[CitedFact, ...]:
+        single = self._find_single_reason(statement)
+        if single is not None and single[1].premise is None:
+            return (single,)
         explanation = self.knowledge.explain(statement)
         facts, from_theory = ((), ()) if explanation is None else (explanation.facts, explanation.from_theory)
         readable = without_cells(facts)
@@ -188,8 +209,8 @@ class DefinedSets:
         """Read definitions."""
         sets = cls([], [], {}, {})
         for definition in definitions:
-            kind, digest = definition.kind, definition.digest
-            statements, new_atoms = facts_of(kind, digest, definition.dependencies, definition.parameters)
+            digest = definition.digest
+            statements, new_atoms = _recall_facts(definition)
             sets.atoms.extend(new_atoms)
             for atom in new_atoms:
                 sets.definers.setdefault(atom.label, digest)
@@ -199,6 +220,21 @@ class DefinedSets:
             if definition.is_base_set:
                 sets.bases.setdefault(definition.population, []).append(digest)
         return sets
+
+
+_MOST_REMEMBERED = 20_000
+_remembered: dict[CatalogDigest, Facts] = {}
+
+
+def _recall_facts(definition: StoredDefinition) -> Facts:
+    """Return what a definition states, remembered by its digest, which is a digest of all that decides it."""
+    facts = _remembered.get(definition.digest)
+    if facts is None:
+        facts = facts_of(definition.kind, definition.digest, definition.dependencies, definition.parameters)
+        if len(_remembered) >= _MOST_REMEMBERED:
+            _remembered.clear()
+        _remembered[definition.digest] = facts
+    return facts
 
 
 def build_knowledge(

@@ -210,20 +210,31 @@ class _Search:
     def _locate(self, row: _Row) -> frozenset[CatalogDigest] | None:
         """Return the catalogs that would hold a row; None for a row outside the region, or excluded by a fact."""
         values = self._complete(row)
-        try:
-            true = {label for label, condition in self.conditions.items() if evaluate_condition(condition, values)}
-        except Uncertain:
-            return None
+        truths: dict[str, bool] = {}
 
         def is_member(label: str) -> bool:
-            return label in true or (label not in self.conditions and label in self.guide)
+            if label not in truths:
+                condition = self.conditions.get(label)
+                truths[label] = (
+                    label in self.guide if condition is None else bool(evaluate_condition(condition, values))
+                )
+            return truths[label]
 
+        def contains_row(label: str) -> bool:
+            return self.catalogs[CatalogDigest(label)].extent.evaluate(is_member, everything=True)
+
+        try:
+            if not _holds(self.region, contains_row):  # most rows: the other criteria need not be evaluated
+                return None
+            for label in self.conditions:
+                is_member(label)
+        except Uncertain:
+            return None
         inside = frozenset(
             digest for digest, catalog in self.catalogs.items() if catalog.extent.evaluate(is_member, everything=True)
         )
         contains = inside.__contains__
-        fits = _holds(self.region, contains) and all(_allows(fact, contains) for fact in self.facts)
-        return inside if fits else None
+        return inside if all(_allows(fact, contains) for fact in self.facts) else None
 
     def _complete(self, row: _Row) -> _Row:
         """Return a row with the certain values of derived attributes."""

@@ -1,9 +1,10 @@
 """Conditions on the rows of Arrow tables: which rows fulfil a comparison of a column with constants.
 
-Only conditions on single columns are evaluated. The criteria have turned every comparison into ranges between cuts
-``column < value`` in the type of the column (`provenn.criteria.domains`), so each type needs a single operation. Spark
-orders NaN above all numbers: ``x < 5`` is false for NaN in Spark and in Arrow, and every other comparison is made from
-such cuts, so NaN needs care only where it is the cut itself.
+Only conditions on single columns, and on positions (`provenn.look.sky_conditions`), are evaluated. The criteria have
+turned every comparison into ranges between cuts ``column < value`` in the type of the column
+(`provenn.criteria.domains`), so each type needs a single operation. Spark orders NaN above all numbers: ``x < 5`` is
+false for NaN in Spark and in Arrow, and every other comparison is made from such cuts, so NaN needs care only where it
+is the cut itself.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import pyarrow.compute as pc
 
 from provenn.criteria import AttributeIdentity, Type
 from provenn.criteria.domains import INFINITY, Key, decode_number
-from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf, Truth
+from provenn.criteria.nodes import Call, ColumnNode, Condition, Junction, Leaf, Node, Truth
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.types import BOOLEAN, DATE, DOUBLE, FLOAT, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from provenn.look.arrow_tables import find_result_type
 from provenn.look.refusal import NeedsSpark
-from provenn.look.suitability import is_listed, list_points
+from provenn.look.suitability import REGIONS, is_listed, list_points
 
 __all__ = ["Mask", "filter_rows", "find_true_rows"]
 
@@ -53,6 +54,8 @@ def find_true_rows(condition: Condition, rows: int, get_column: Callable[[Attrib
             return join.reduce([find_true_rows(part, rows, get_column) for part in parts])
         case Leaf(ColumnNode(identity=identity, type=kind), where, at_null):
             return _find_leaf_rows(get_column(identity), kind, where, is_null_true=at_null is True)
+        case Leaf(Call(operator) as call, where, at_null) if operator in REGIONS:
+            return _find_region_rows(call, get_column, where, is_null_true=at_null is True)
     raise NeedsSpark("a criterion is not a comparison of an attribute with constants")
 
 
@@ -68,6 +71,29 @@ def _find_leaf_rows(values: Any, kind: Type, where: Ranges, *, is_null_true: boo
     valid = _make_mask(array.is_valid())
     inside = valid & _find_range_rows(array, kind, where)
     return inside | ~valid if is_null_true else inside
+
+
+def _find_region_rows(
+    call: Call, get_column: Callable[[AttributeIdentity], Any], where: Ranges, *, is_null_true: bool
+) -> Mask:
+    """Return for which positions a condition on a region is TRUE; it is NULL where a coordinate is NULL."""
+    from provenn.look.sky_conditions import find_inside_rows  # noqa: PLC0415 - few conditions have regions
+
+    (ra, has_ra), (dec, has_dec) = (_read_coordinate(node, get_column) for node in call.arguments[:2])
+    valid = has_ra & has_dec
+    inside = find_inside_rows(call, np.where(valid, ra, np.nan), np.where(valid, dec, np.nan))
+    result = valid & np.where(inside, 0 in where, 1 in where)  # the key of TRUE is 0
+    return result | ~valid if is_null_true else result
+
+
+def _read_coordinate(node: Node, get_column: Callable[[AttributeIdentity], Any]) -> tuple[Any, Mask]:
+    """Return the values of a coordinate as doubles, and which of them are not NULL."""
+    match node:
+        case ColumnNode(identity=identity, type=kind) | Call(arguments=(ColumnNode(identity=identity, type=kind),)):
+            values = get_column(identity)
+            array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+            return _view_numbers(array, kind).astype(np.float64), _make_mask(array.is_valid())
+    raise NeedsSpark("a coordinate is not an attribute")
 
 
 def _find_range_rows(values: Any, kind: Type, where: Ranges) -> Mask:  # noqa: ANN401 - pyarrow has no types

@@ -5,13 +5,16 @@ from __future__ import annotations
 from provenn.catalogs.base import Base
 from provenn.criteria import Type
 from provenn.criteria.domains import INFINITY, Key, successor
-from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf
+from provenn.criteria.nodes import Call, ColumnNode, Condition, Junction, Leaf, Node
 from provenn.criteria.ranges import Ranges
-from provenn.criteria.types import BOOLEAN, DATE, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
+from provenn.criteria.types import BOOLEAN, DATE, DOUBLE, FLOAT, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from provenn.files.file_set import GIVEN
 from provenn.look.refusal import NeedsSpark
 
-__all__ = ["check_base_kind", "check_condition", "is_listed", "is_readable_type", "list_points"]
+__all__ = ["REGIONS", "check_base_kind", "check_condition", "is_listed", "is_readable_type", "list_points"]
+
+REGIONS = frozenset({"in_box", "in_cone", "in_polygon"})
+"""The functions of regions whose borders are measured here."""
 
 _MOST_INTERVALS = 100
 """The most intervals of a column that are compared one by one."""
@@ -40,7 +43,7 @@ def is_readable_type(kind: Type) -> bool:
 
 
 def check_condition(condition: Condition) -> None:
-    """Make sure that a condition only compares columns with constants.
+    """Make sure that a condition only compares columns with constants, or positions with regions.
 
     Raises
     ------
@@ -56,8 +59,20 @@ def check_condition(condition: Condition) -> None:
                 raise NeedsSpark(f"values of {name} are not compared here: their type is {kind}")
             if len(where.cuts) > 2 * _MOST_INTERVALS and not (is_listed(kind) and list_points(where)):
                 raise NeedsSpark(f"{name} is compared with very many values")
+        case Leaf(Call(operator, arguments)) if operator in REGIONS and all(map(_is_coordinate, arguments[:2])):
+            return
         case Leaf():
             raise NeedsSpark("a criterion is not a comparison of an attribute with constants")
+
+
+def _is_coordinate(node: Node) -> bool:
+    """Return whether a node is a column of numbers, as doubles: the conversion of Arrow is that of Spark."""
+    match node:
+        case ColumnNode(type=kind):
+            return kind == DOUBLE
+        case Call("coerce", (ColumnNode(type=kind),)):
+            return kind in (*INTEGRAL, FLOAT)
+    return False
 
 
 def is_listed(kind: Type) -> bool:

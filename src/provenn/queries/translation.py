@@ -126,6 +126,7 @@ def translate(
     most: int | None = None,
     is_request: bool = False,
     keeps_order: bool = False,
+    takes_first: bool = True,
 ) -> Translation:
     """Translate a query; see `Translating` for the further arguments.
 
@@ -138,6 +139,8 @@ def translate(
         left out.
     keeps_order
         Whether the catalog also has what ORDER BY at the end sorts by, where that is no column of the query.
+    takes_first
+        Whether the catalog of a request has only the rows that LIMIT and OFFSET leave; otherwise the caller takes them.
 
     Raises
     ------
@@ -151,7 +154,7 @@ def translate(
     if shown is not None and not (is_request and (keeps_order or limit is not None or offset)):
         node, shown = ProjectNode(node, shown), None
     rows = node
-    if is_request and (offset or limit is not None or most is not None):
+    if is_request and takes_first and (offset or limit is not None or most is not None):
         number = min((number for number in (limit, most) if number is not None), default=None)
         rows = LimitNode(SortNode(node, order) if order else node, number, offset)
     try:

@@ -46,9 +46,10 @@ def criterion_on(region: Region, schema: Mapping[str, PositionAttribute]) -> str
     AttributeNotFoundError
         If the schema lacks an attribute that `region.on` names.
     """
-    if not hasattr(region, "on"):
+    if not hasattr(type(region), "on"):  # a Column of Spark has any attribute, its class has not
         raise DefinitionError(
-            f"expected a criterion, got {region!r}", hint="pass an SQL text, or a region of provenn.sky"
+            f"expected a criterion, got {region!r}",
+            hint='pass an SQL text, such as select("plx > 10"), or a region of provenn.sky',
         )
     coordinates = [_degrees_sql(attribute) for attribute in find_position_attributes(schema, region.on)]
     constants = [

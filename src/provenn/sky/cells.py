@@ -29,6 +29,7 @@ __all__ = [
     "build_cells",
     "locate_plane_points",
     "merge_ranges",
+    "number_cells",
     "split_into_cells",
 ]
 
@@ -80,10 +81,15 @@ class Cells:
 
     def compute_numbers(self) -> Integers:
         """Return the numbers of the cells in the nested scheme."""
-        mask = (1 << self.order) - 1
-        above, across = self.i >> self.order, self.j >> self.order
-        face = np.where(above == across, above % 4 + 4, np.where(above > across, across, above + 8))
-        return (face << (2 * self.order)) | _spread_bits(self.i & mask) | (_spread_bits(mask - (self.j & mask)) << 1)
+        return number_cells(self.order, self.i, self.j)
+
+
+def number_cells(order: int, i: Integers, j: Integers) -> Integers:
+    """Return the numbers in the nested scheme of the cells at places in the projection."""
+    mask = (1 << order) - 1
+    above, across = i >> order, j >> order
+    face = np.where(above == across, above % 4 + 4, np.where(above > across, across, above + 8))
+    return (face << (2 * order)) | _spread_bits(i & mask) | (_spread_bits(mask - (j & mask)) << 1)
 
 
 def build_base_cells() -> Cells:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
@@ -10,8 +11,14 @@ from pyspark.sql import functions as sql
 from provenn.catalogs.population import key_position
 from provenn.criteria import AttributeIdentity
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from provenn.look.row_order import ColumnOrder
+
 __all__ = [
     "KEY_PREFIX",
+    "collect_sorted",
     "column",
     "normalize_zeros",
     "quote_name",
@@ -33,6 +40,17 @@ def quote_name(name: str) -> str:
 def column(name: str) -> Column:
     """Return the column with a name; the name may contain any character."""
     return sql.col(quote_name(name))
+
+
+def collect_sorted(frame: DataFrame, order: Sequence[ColumnOrder], number: int, offset: int) -> pa.Table:
+    """Return rows of a frame in an order: at most `number`, after the first `offset`."""
+    keys = []
+    for part in order:
+        name = column(part.name)
+        ascending = name.asc_nulls_first() if part.nulls_first else name.asc_nulls_last()
+        descending = name.desc_nulls_first() if part.nulls_first else name.desc_nulls_last()
+        keys.append(descending if part.is_descending else ascending)
+    return frame.orderBy(*keys).offset(offset).limit(number).toArrow()
 
 
 def select_columns(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:

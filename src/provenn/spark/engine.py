@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -50,6 +50,11 @@ class Engine:
     confinement
         The confinement of processes that run calculators; by default as the environment variables say.
 
+    Attributes
+    ----------
+    report_start
+        Called around the start of Spark; by default nothing is reported.
+
     Raises
     ------
     EngineError
@@ -80,6 +85,7 @@ class Engine:
         self._starting = threading.RLock()
         self._session: SparkSession | None = None
         self._stop: Callable[[], None] = _stop_nothing
+        self.report_start: Callable[[], AbstractContextManager[None]] = nullcontext
         self._java_settings: Any = None  # of the session, as Java has them: one object as long as the session lives
         self._settings_hash: int | None = None  # of these, when they were last right
 
@@ -100,7 +106,8 @@ class Engine:
         if self._session is not None and _is_stopped(self._session):
             self.close()
         if self._session is None:
-            self._session, self._stop = self._start()
+            with self.report_start():
+                self._session, self._stop = self._start()
         self._hold(self._session)
         return self._session
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 
 import numpy as np
 import pyarrow as pa
@@ -19,19 +20,19 @@ from provenn.catalogs.population import key_position
 from provenn.catalogs.schema import Attribute, Schema
 from provenn.criteria.types import BIGINT, DOUBLE, FLOAT, INTEGRAL
 from provenn.errors import FormatError, StoreError
-from provenn.files.columns import FileColumn
 from provenn.files.data_folder import DataFolder
 from provenn.files.export_notes import FileNotes
+from provenn.files.hats_layers import HatsParts, read_parts
 from provenn.files.hats_properties import HEALPIX_COLUMN
 from provenn.hints import Hint
-from provenn.sky.cell_sql import cell_number_sql, has_position_sql
 from provenn.sky.cells import DEEPEST, Integers
 from provenn.sky.partitions import Partitions, choose_margin_order, divide_sky, map_margin_cells
 from provenn.sky.positions import find_position_attributes, read_angle_unit
-from provenn.sky.region_conditions import cell_key_sql
 from provenn.sky.separations import read_arcseconds
-from provenn.spark.columns import column, quote_name
+from provenn.spark.columns import column
 from provenn.spark.engine import Engine
+from provenn.spark.hats_layer_writing import find_new_attributes, write_hats_layer
+from provenn.spark.hats_rows import HEALPIX, PLACE, add_cells, distribute_rows
 from provenn.spark.reading import conform_to_attributes, format_spark_address
 
 __all__ = ["HatsOptions", "check_hats_schema", "write_hats"]
@@ -40,17 +41,9 @@ _MOST_ROWS = 1_000_000
 _HIGHEST_ORDER = 10
 """The order of the cells in which sources are counted, and the highest order of a part: cells of 3.4 arcminutes."""
 
-_MOST_TASKS = 400
 _LARGEST_MARGIN = 3600.0
 
-_KEY, _CELL, _OWN, _PLACE = "\x1fkey", "\x1fcell", "\x1fown", "\x1fpixel"
-_HEALPIX = FileColumn(
-    HEALPIX_COLUMN,
-    BIGINT,
-    nullable=False,
-    description="cell of order 29 in the nested scheme of HEALPix",
-    ucd="pos.healpix",
-)
+_CELL, _OWN = "\x1fcell", "\x1fown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +58,19 @@ class HatsOptions:
         The width of the margin, in arcseconds; None for no margin.
     on
         The names of the attributes of the position; None to find them.
+    core
+        The core of a layer, which determines the parts and the position; None for a whole catalog.
     """
 
     pixel_rows: int = _MOST_ROWS
     margin: float | None = None
     on: tuple[str, ...] | None = None
+    core: HatsParts | None = None
 
     @classmethod
-    def of(cls, pixel_rows: int | None, margin: object, on: Sequence[str] | None) -> HatsOptions:
+    def of(
+        cls, pixel_rows: int | None, margin: object, on: Sequence[str] | None, layer: str | PathLike[str] | None = None
+    ) -> HatsOptions:
         """Check the options as a caller gives them.
 
         Raises
@@ -80,6 +78,15 @@ class HatsOptions:
         FormatError
             If an option has an impossible value.
         """
+        if layer is not None:
+            for name, value in (("pixel_rows", pixel_rows), ("margin", margin), ("on", on)):
+                if value is not None:
+                    option = f"--{name.replace('_', '-')}"
+                    raise FormatError(
+                        "the core of a layer determines its parts and positions",
+                        hint=Hint(f"omit {name}=", command=f"omit {option}"),
+                    )
+            return cls(core=read_parts(layer))
         rows = _MOST_ROWS if pixel_rows is None else pixel_rows
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
             raise FormatError(f"expected a number of sources for each part, got {rows!r}", hint="for example 1000000")
@@ -91,7 +98,23 @@ class HatsOptions:
         return cls(rows, width, None if on is None else tuple(on))
 
 
-def check_hats_schema(schema: Schema, options: HatsOptions) -> tuple[Attribute, Attribute]:
+def check_hats_schema(schema: Schema, options: HatsOptions) -> None:
+    """Make sure that a catalog with this schema can be written in HATS.
+
+    Raises
+    ------
+    FormatError
+        If it cannot, as far as the schema shows.
+    DefinitionError
+        If the position is not known.
+    """
+    if options.core is None:
+        _find_position(schema, options)
+    else:
+        find_new_attributes(schema, options.core)
+
+
+def _find_position(schema: Schema, options: HatsOptions) -> tuple[Attribute, Attribute]:
     """Return the attributes of the position, if the catalog can be written in HATS.
 
     Raises
@@ -153,7 +176,11 @@ def write_hats(
     """
     from provenn.spark.tables.hats_folder import HatsFolder  # noqa: PLC0415 - it takes a while to import
 
-    position = check_hats_schema(schema, options)
+    if options.core is not None:
+        return write_hats_layer(
+            engine, frame, schema, options.core, parent=parent, temporary=temporary, name=name, notes=notes
+        )
+    position = _find_position(schema, options)
     attributes = tuple(attribute for attribute in schema.attributes if attribute.name != HEALPIX_COLUMN)
     staged = _stage_rows(engine, frame, attributes, position, format_spark_address(parent.at(temporary, "parts")))
     partitions, histogram = _divide_rows(staged, options)
@@ -164,7 +191,7 @@ def write_hats(
         parent,
         temporary,
         name,
-        (_HEALPIX, *attributes),
+        (HEALPIX, *attributes),
         (position[0].name, position[1].name),
         partitions,
         notes,
@@ -182,14 +209,9 @@ def _stage_rows(
     engine: Engine, frame: DataFrame, attributes: Sequence[Attribute], position: Sequence[Attribute], place: str
 ) -> DataFrame:
     """Compute the rows with their cells into part files, and return the rows of these files."""
-    ra, dec = (f"CAST({quote_name(attribute.name)} AS DOUBLE)" for attribute in position)
-    cell_key = cell_key_sql(DEEPEST, ra, dec, closed_above=True)
     observation = Observation("positions")
-    keyed = (
-        conform_to_attributes(frame, attributes)
-        .withColumn(_KEY, sql.expr(f"CASE WHEN {has_position_sql(ra, dec)} THEN {cell_key} END"))
-        .withColumn(HEALPIX_COLUMN, sql.expr(cell_number_sql(quote_name(_KEY))))
-        .select(HEALPIX_COLUMN, *(column(attribute.name) for attribute in attributes))
+    keyed = add_cells(conform_to_attributes(frame, attributes), [attribute.name for attribute in position]).select(
+        HEALPIX_COLUMN, *(column(attribute.name) for attribute in attributes)
     )
     counted = keyed.observe(
         observation,
@@ -235,14 +257,14 @@ class _Distribution:
 
     def write_pixels(self, place: str) -> None:
         """Write the rows of each part, sorted by cell and key, to a folder of its own."""
-        self._write(self._place_rows(_PLACE), place)
+        self._write(self._place_rows(PLACE), place)
 
     def write_margins(self, place: str, width: float) -> None:
         """Write the rows that may lie in the margin of each part to a folder of its own."""
         order = choose_margin_order(self.partitions, width)
-        margins = self._make_table(*map_margin_cells(self.partitions, order), _PLACE)
+        margins = self._make_table(*map_margin_cells(self.partitions, order), PLACE)
         candidates = self._place_rows(_OWN).join(sql.broadcast(margins), _compute_cell(order) == column(_CELL))
-        self._write(candidates.where(column(_OWN) != column(_PLACE)).drop(_CELL, _OWN), place)
+        self._write(candidates.where(column(_OWN) != column(PLACE)).drop(_CELL, _OWN), place)
 
     def _place_rows(self, name: str) -> DataFrame:
         """Return the rows with the place of their part in a column."""
@@ -256,10 +278,7 @@ class _Distribution:
         return self.engine.session.createDataFrame(table)
 
     def _write(self, rows: DataFrame, place: str) -> None:
-        tasks = max(1, min(len(self.partitions), _MOST_TASKS))
-        sequence = [column(name) for name in (_PLACE, HEALPIX_COLUMN, *self.key)]
-        ordered = rows.repartition(tasks, column(_PLACE)).sortWithinPartitions(*sequence)
-        ordered.write.format("parquet").option("maxRecordsPerFile", 0).partitionBy(_PLACE).save(place)
+        distribute_rows(rows, len(self.partitions), (HEALPIX_COLUMN, *self.key), place)
 
 
 def _compute_cell(order: int) -> Column:

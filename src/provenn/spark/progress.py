@@ -22,7 +22,10 @@ from provenn.spark.interrupts import Cancel, allow_interrupts
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Listener", "Progress", "watch_run"]
+__all__ = ["STARTING", "Listener", "Progress", "report_start", "watch_run"]
+
+STARTING = "starting Spark (about 6 s)"
+"""What is reported while Spark starts, with the usual time on two quiet cores and the class archive."""
 
 _INTERVAL = 0.25
 """Seconds between two reports."""
@@ -43,7 +46,7 @@ _numbers = count()
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a run. No count decreases during a run.
+    """The progress of a run. No count decreases during a run, and neither does the share that is done.
 
     Parameters
     ----------
@@ -58,7 +61,12 @@ class Progress:
     elapsed
         Seconds since the run began.
     remaining
-        The estimated seconds until the run ends, if the work done so far allows an estimate.
+        The estimated seconds until the run ends, if the work done so far allows an estimate. The estimate rises only if
+        tasks were added.
+    share
+        The share of the run that is done, between 0 and 1; it stays where it is when tasks are added.
+    added
+        The number of tasks that were added since the estimate before; they are why an estimate rises.
     """
 
     what: str
@@ -69,6 +77,8 @@ class Progress:
     rows: int | None
     elapsed: float
     remaining: float | None
+    share: float = 0.0
+    added: int = 0
 
     def mark_finished(self) -> Progress:
         """Return this progress with no time remaining, as at the end of the run."""
@@ -122,6 +132,23 @@ def watch_run(engine: Engine, what: str, listener: Listener | None) -> Iterator[
                 watcher.finish()
 
 
+@contextmanager
+def report_start(listener: Listener | None) -> Iterator[None]:
+    """Report that Spark starts in the body, and for how long it has been starting."""
+    if listener is None:
+        yield
+        return
+    watcher = _Watcher(STARTING, listener, list, _ignore_interrupt)
+    try:
+        yield
+    finally:
+        watcher.finish()
+
+
+def _ignore_interrupt() -> None:
+    """Do nothing: the start of Spark is not interrupted by a listener, the run after it is."""
+
+
 class _Watcher:
     """A thread that reports the progress of a run to a listener."""
 
@@ -171,9 +198,13 @@ def _advance_progress(last: Progress, stages: list[_StageStatus], elapsed: float
     begun = max(last.stage, sum(stage.begun for stage in stages))
     rows = max(last.rows or 0, sum(stage.rows for stage in stages)) or None
     remaining = elapsed / done * (tasks - done) if done and elapsed >= _MEANINGFUL and done < tasks else None
-    return Progress(
-        last.what, begun, max(last.stages, begun, len(stages)), tasks, done, rows, elapsed, 0.0 if over else remaining
-    )
+    added = tasks - last.tasks if last.tasks else 0
+    if remaining is not None and last.remaining is not None and not added:
+        remaining = min(remaining, last.remaining)
+    share = 1.0 if over else max(last.share, done / tasks if tasks else 0.0)
+    stages_known = max(last.stages, begun, len(stages))
+    left = 0.0 if over else remaining
+    return Progress(last.what, begun, stages_known, tasks, done, rows, elapsed, left, share, added)
 
 
 @contextmanager

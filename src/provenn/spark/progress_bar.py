@@ -63,7 +63,8 @@ def describe_progress(progress: Progress) -> str:
         parts.append(f"{progress.rows:,} rows read")
     parts.append(_format_duration(progress.elapsed))
     if progress.remaining:
-        parts.append(f"about {_format_duration(progress.remaining)} left")
+        added = f" ({progress.added:,} tasks were added)" if progress.added else ""
+        parts.append(f"about {_format_duration(progress.remaining)} left{added}")
     return f"{progress.what}: {', '.join(parts)}"
 
 
@@ -127,8 +128,8 @@ class TerminalBar:
             self._rows[progress.what] = self._bars.add_task("", total=None)
         self._bars.update(
             self._rows[progress.what],
-            total=progress.tasks or None,  # without a total the bar pulses
-            completed=progress.tasks_done,
+            total=1.0 if progress.tasks else None,  # without a total the bar pulses
+            completed=progress.share,  # tasks may be added, but a bar does not run backwards
             description=describe_progress(progress),
             refresh=True,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
@@ -53,14 +53,28 @@ def add_null_attributes(frame: DataFrame, attributes: Iterable[Attribute]) -> Da
     return frame.select("*", *nulls)
 
 
-def restrict_rows(frame: DataFrame, other: DataFrame, key: Sequence[str]) -> DataFrame:
-    """Return the rows whose key also occurs in the other frame."""
-    return frame.join(select_columns(other, zip(key, key, strict=True)), list(key), "left_semi")
+def restrict_rows(frame: DataFrame, other: DataFrame, key: Sequence[str], small: Collection[int] = ()) -> DataFrame:
+    """Return the rows whose key also occurs in the other frame, once.
+
+    Parameters
+    ----------
+    frame, other
+        The rows, and the other rows.
+    key
+        The columns of the key, which is unique in each frame.
+    small
+        0 if `frame` is known to be small, 1 if `other` is: small rows are sent to the other ones.
+    """
+    keys = select_columns(other, zip(key, key, strict=True))
+    if 1 not in small and 0 in small:  # Spark can only send the other rows of a semi join
+        return sql.broadcast(frame).join(keys, list(key), "inner")
+    return frame.join(sql.broadcast(keys) if 1 in small else keys, list(key), "left_semi")
 
 
-def exclude_rows(frame: DataFrame, other: DataFrame, key: Sequence[str]) -> DataFrame:
-    """Return the rows whose key does not occur in the other frame."""
-    return frame.join(select_columns(other, zip(key, key, strict=True)), list(key), "left_anti")
+def exclude_rows(frame: DataFrame, other: DataFrame, key: Sequence[str], *, is_small: bool = False) -> DataFrame:
+    """Return the rows whose key does not occur in the other frame; a small one is sent to the rows."""
+    keys = select_columns(other, zip(key, key, strict=True))
+    return frame.join(sql.broadcast(keys) if is_small else keys, list(key), "left_anti")
 
 
 def keep_matched_rows(
@@ -77,14 +91,19 @@ def keep_matched_rows(
     )
 
 
-def combine_frames(frames: Sequence[DataFrame], key: Sequence[str]) -> DataFrame:
-    """Return the rows whose key occurs in all frames, with the columns of all frames; of equal columns, the first."""
+def combine_frames(frames: Sequence[DataFrame], key: Sequence[str], small: Collection[int] = ()) -> DataFrame:
+    """Return the rows whose key occurs in all frames, with the columns of all frames; of equal columns, the first.
+
+    Frames at `small` positions are sent to the rows of the others.
+    """
 
     def join_frames(left: DataFrame, right: DataFrame) -> DataFrame:
         new = [name for name in right.columns if name in key or name not in left.columns]
         return left.join(right.select(*map(column, new)), list(key), "inner")
 
-    return reduce(join_frames, frames)
+    return reduce(
+        join_frames, [sql.broadcast(frame) if position in small else frame for position, frame in enumerate(frames)]
+    )
 
 
 def concatenate_frames(frames: Sequence[DataFrame], columns: Sequence[Mapping[str, str]]) -> DataFrame:

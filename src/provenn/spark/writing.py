@@ -21,16 +21,14 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sql
 
 from provenn.catalogs.schema import Attribute, Schema
-from provenn.criteria.types import BOOLEAN, DATE, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
+from provenn.criteria.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from provenn.data.leftovers import Hold, open_writing_folder
-from provenn.errors import FormatError
 from provenn.files.data_folder import DataFolder
 from provenn.files.export_notes import NO_NOTES, FileNotes
-from provenn.files.suffixes import find_format
-from provenn.hints import Hint
 from provenn.spark.columns import column
 from provenn.spark.engine import Engine
-from provenn.spark.placing import check_target, publish
+from provenn.spark.output_forms import FORMATS, read_output_form
+from provenn.spark.placing import publish
 from provenn.spark.progress import Listener, watch_run
 from provenn.spark.reading import conform_to_attributes, format_spark_address
 from provenn.spark.spark_errors import translate_errors
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "WrittenFiles", "write"]
 
-FORMATS = ("parquet", "csv", "fits", "votable", "ecsv", "hats")
 _CSV = {
     # As in RFC 4180. NULL is an empty field, the empty text a quoted empty field; blanks are kept.
     "quote": '"',
@@ -93,6 +90,7 @@ def write(
     pixel_rows: int | None = None,
     margin: object = None,
     on: Sequence[str] | None = None,
+    layer: str | PathLike[str] | None = None,
 ) -> WrittenFiles:
     """Write data to files, either completely or not at all.
 
@@ -125,6 +123,8 @@ def write(
     pixel_rows, margin, on
         For HATS: the most sources of a part; the width of the margin, in arcseconds or as text; the names of the
         attributes of the position.
+    layer
+        For HATS: the folder of a core, of whose sources only the attributes that it lacks are written.
 
     Raises
     ------
@@ -133,111 +133,35 @@ def write(
     StoreError
         If the target exists, or cannot be written.
     """
+    form = read_output_form(
+        schema,
+        path,
+        format=format,
+        partition_by=partition_by,
+        single=single,
+        overwrite=overwrite,
+        pixel_rows=pixel_rows,
+        margin=margin,
+        on=on,
+        layer=layer,
+    )
+    parent, name, format_name, one_file, hats = form.parent, form.name, form.format, form.one_file, form.hats
     text = fspath(path)
-    format_name = _choose_format(text, format)
-    folders = tuple(schema[name] for name in partition_by)
-    one_file = _wants_one_file(text, format_name, folders, single)
-    _check_types(schema, format_name, folders)
-    hats = _read_hats_options(schema, format_name, pixel_rows, margin, on)
-    target = DataFolder.of(text).location
-    above, _, name = target.rpartition("/")
-    parent = DataFolder.of(above or "/")
-    check_target(parent, name, overwrite=overwrite)
     with ExitStack() as stack:
         temporary = stack.enter_context(open_writing_folder(parent, name, hold))
         stack.enter_context(translate_errors(f"writing {text}"))
         stack.enter_context(watch_run(engine, f"writing {text}", listener))
-        job = _Job(frame, schema, parent, temporary, format_name, folders, one_file, notes)
+        job = _Job(frame, schema, parent, temporary, format_name, form.folders, one_file, notes)
         rows = _write_parts(job) if hats is None else _write_sky(engine, job, name, hats)
         if not one_file and hats is None and notes.version:
             _write_notes(job)
         if not one_file and format_name == "parquet":
-            _write_common_metadata(job)
+            _write_headers(job)
         if check is not None:
             check()
         size = next(entry.size for entry in parent.entries(temporary) if entry.name == "result")
         publish(parent, temporary, name, overwrite=overwrite)
-    return WrittenFiles(target, rows, size, notes.left_out)
-
-
-# --- the request ---
-
-
-def _choose_format(path: str, requested: str | None) -> str:
-    if requested is not None:
-        if requested.lower() not in FORMATS:
-            raise FormatError(f"provenn cannot write the format {requested}", hint=f"it writes {', '.join(FORMATS)}")
-        return requested.lower()
-    format_name = _find_written_format(path)
-    if format_name is None:
-        known = ", ".join(FORMATS)
-        hint = Hint(f"pass format=, one of {known}", command=f"add --format, one of {known}")
-        raise FormatError(f"the format of {path} cannot be told from its name", hint=hint)
-    return format_name
-
-
-def _read_hats_options(
-    schema: Schema, format_name: str, pixel_rows: int | None, margin: object, on: Sequence[str] | None
-) -> HatsOptions | None:
-    """Return the options of HATS, if that is the format; refuse them for any other format."""
-    if format_name == "hats":
-        from provenn.spark.hats_writing import HatsOptions, check_hats_schema  # noqa: PLC0415 - few files are HATS
-
-        options = HatsOptions.of(pixel_rows, margin, on)
-        check_hats_schema(schema, options)
-        return options
-    for name, value in (("pixel_rows", pixel_rows), ("margin", margin), ("on", on)):
-        if value is not None:
-            option = f"--{name.replace('_', '-')}"
-            raise FormatError(
-                f"only folders in HATS have parts of the sky, and {format_name} has none",
-                hint=Hint(f'pass format="hats", or omit {name}=', command=f"add --format hats, or omit {option}"),
-            )
-    return None
-
-
-def _find_written_format(path: str) -> str | None:
-    """Return the format for the suffix of a path; None for a suffix of no format that provenn writes."""
-    format_name = find_format(path)
-    return format_name if format_name in FORMATS else None
-
-
-def _wants_one_file(path: str, format_name: str, folders: Sequence[Attribute], single: bool | None) -> bool:
-    if format_name == "hats":
-        if folders or single:
-            raise FormatError(
-                "HATS is a folder divided by the sky alone",
-                hint=Hint("omit single= and partition_by=", command="omit --single and --partition-by"),
-            )
-        return False
-    if format_name in ("fits", "votable", "ecsv"):
-        if folders or single is False:
-            raise FormatError(
-                f"{format_name} is written as one file", hint="folders of part files can be Parquet or CSV"
-            )
-        return True
-    if folders and single:
-        raise FormatError(
-            "one file cannot be in several folders",
-            hint=Hint("omit single= or partition_by=", command="omit --single or --partition-by"),
-        )
-    return not folders and (_find_written_format(path) is not None if single is None else single)
-
-
-def _check_types(schema: Schema, format_name: str, folders: Sequence[Attribute]) -> None:
-    for attribute in folders:
-        if attribute.type not in (*INTEGRAL, STRING, DATE, BOOLEAN):
-            raise FormatError(f"values of {attribute.name}, a {attribute.type}, cannot be names of folders")
-    if len(folders) == len(schema):
-        raise FormatError(
-            "all attributes would become names of folders", hint="leave at least one attribute for the files"
-        )
-    if format_name == "csv":
-        for attribute in schema.attributes:
-            if not attribute.type.scalar:
-                raise FormatError(
-                    f"CSV cannot hold {attribute.name}, a {attribute.type}", hint="write Parquet, or leave it out"
-                )
+    return WrittenFiles(form.target, rows, size, notes.left_out)
 
 
 # --- writing ---
@@ -342,24 +266,15 @@ def _write_notes(job: _Job) -> None:
         stream.write(json.dumps(notes, indent=1).encode())
 
 
-def _write_common_metadata(job: _Job) -> None:
-    """Write the columns with the header of VOParquet beside the part files of Spark, whose footers cannot hold it."""
-    from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
-
-    from provenn.spark.tables.voparquet import build_voparquet_header  # noqa: PLC0415
+def _write_headers(job: _Job) -> None:
+    """Give all part files the header of VOParquet."""
+    from provenn.spark.tables.part_headers import add_headers  # noqa: PLC0415 - it takes a while to import
 
     names = [file.name for file in job.parent.files(job.temporary, job.place)]
-    if not names:
-        return
     folders = {attribute.name for attribute in job.folders}
     attributes = [attribute for attribute in job.schema.attributes if attribute.name not in folders]
     with job.parent.open_filesystem(job.temporary, job.place) as (filesystem, path):
-        schema = parquet.read_schema(f"{path}/{names[0]}", filesystem=filesystem)
-        header = build_voparquet_header(schema, attributes, job.notes)
-        kept = {key: value for key, value in (schema.metadata or {}).items() if not key.startswith(b"ARROW:")}
-        parquet.write_metadata(
-            schema.with_metadata({**kept, **header}), f"{path}/_common_metadata", filesystem=filesystem
-        )
+        add_headers(filesystem, path, names, attributes, job.notes)
 
 
 def _merge_csv(job: _Job) -> None:

@@ -1,4 +1,7 @@
-"""Answers to queries: from the metadata of the archive where they suffice, otherwise computed by Spark."""
+"""Answers to queries: from the metadata of the archive where they suffice, otherwise from data.
+
+Data are read without Spark where a look has the same answer (`provenn.targets.looking`); otherwise Spark computes it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ from sqlglot import exp
 
 from provenn import deadline
 from provenn.archive import Archive, Catalog
-from provenn.archive.query_answers import sort_positions
 from provenn.archive.querying import translate_text
 from provenn.catalogs import Base
 from provenn.errors import QueryError
@@ -25,6 +27,9 @@ __all__ = ["QueryRequest", "TapAnswer", "answer_from_metadata", "compute_answer"
 
 _LARGEST: Final = 2 * 10**9
 """The most bytes of an answer in memory."""
+
+_LARGEST_OFFSET: Final = 10**9
+"""The most rows that Spark passes over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ def answer_from_metadata(archive: Archive, request: QueryRequest, tables: Sequen
 def compute_answer(
     archive: Archive, request: QueryRequest, tables: Sequence[ServedTable], tell_plan: Callable[[str], None]
 ) -> TapAnswer:
-    """Return the answer to a query of catalogs, computed by Spark unless it is proved to be empty.
+    """Return the answer to a query of catalogs, from their data unless it is proved to be empty.
 
     Parameters
     ----------
@@ -126,62 +131,63 @@ def compute_answer(
             table = counted.count().make_table()
             return _limit_rows(table, request.most, _describe_plan(counted.catalog), _list_declared(archive))
     tree = parse_adql(request.text)
-    is_request = bool(tree.args.get("order") or tree.args.get("offset"))  # otherwise any rows will do
-    translation = _translate(archive, request, is_request=is_request)
+    is_sorted = bool(tree.args.get("order") or tree.args.get("offset"))  # otherwise any rows will do
+    translation = _translate(archive, request, is_sorted=is_sorted)
     order = tree.args.get("order")
     if order is not None and len(translation.order) < len(order.expressions):
         raise QueryError("the rows cannot be sorted so", hint="select what they are sorted by, and name it in ORDER BY")
     catalog = Catalog(archive, translation.catalog)
-    plan = _describe_plan(catalog)
+    number = request.most + 1 if translation.limit is None else min(translation.limit, request.most + 1)
+    plan = _describe_plan(catalog) + (_describe_order(translation, number) if is_sorted else "")
     tell_plan(plan)
     deadline.check()
-    rows = _collect_rows(catalog, translation, request.most, is_request=is_request)
-    table = _sort_rows(rows, translation)
+    table = _collect_rows(catalog, translation, 0 if request.most == 0 else number, is_sorted=is_sorted)
     digest = _find_only_table(request.text, tables)
     return _limit_rows(
         table.select(list(translation.columns)), request.most, plan, _list_declared(archive), digest=digest
     )
 
 
-def _translate(archive: Archive, request: QueryRequest, *, is_request: bool) -> Translation:
-    """Return the catalog of a query; its order, TOP and OFFSET count only for a request."""
+def _translate(archive: Archive, request: QueryRequest, *, is_sorted: bool) -> Translation:
+    """Return the catalog of a query, with all rows and with what they are sorted by."""
     return translate_text(
         archive.context,
         request.text,
         ADQL,
         {},
         schemas=(SCHEMA,),
-        most=request.most + 1 if is_request else None,
-        is_request=is_request,
-        keeps_order=is_request,
+        is_request=is_sorted,
+        keeps_order=is_sorted,
+        takes_first=False,
         uploads=request.uploads,
     )
 
 
-def _collect_rows(catalog: Catalog, translation: Translation, most: int, *, is_request: bool) -> Any:  # noqa: ANN401 - a table of Arrow
-    """Return enough rows of a catalog: all of a request, all if they are known to be few, or any that Spark finds.
+def _collect_rows(catalog: Catalog, translation: Translation, number: int, *, is_sorted: bool) -> Any:  # noqa: ANN401 - a table of Arrow
+    """Return rows of a catalog: the first ones of an order, all if they are known to be few, or any that are there.
 
     ADQL leaves open which rows TOP takes if there is no order.
+
+    Raises
+    ------
+    QueryError
+        If OFFSET is too large.
     """
     from provenn.look.arrow_tables import add_field_metadata, make_empty_table  # noqa: PLC0415 - not for metadata
+    from provenn.look.row_order import ColumnOrder  # noqa: PLC0415 - see above
 
-    schema = catalog.definition.schema
-    number = most + 1 if translation.limit is None else min(translation.limit, most + 1)
-    if most == 0 or number == 0:
+    schema, workshop = catalog.definition.schema, catalog.archive.context.workshop
+    if number == 0:
         return make_empty_table(schema)
+    if is_sorted:
+        if translation.offset > _LARGEST_OFFSET:
+            raise QueryError(f"OFFSET is {translation.offset}, and the limit is {_LARGEST_OFFSET:,}")
+        order = [ColumnOrder(*part) for part in translation.order]
+        return workshop.collect_sorted_rows(catalog.plan, "worthwhile", order, number, translation.offset)
     high = catalog.plan().rows.high
-    if is_request or (high is not None and high <= number):
+    if high is not None and high <= number:
         return catalog.to_arrow(limit=_LARGEST)
-    workshop = catalog.archive.context.workshop
     return add_field_metadata(workshop.collect_first_rows(catalog.plan, number), schema)
-
-
-def _sort_rows(table: Any, translation: Translation) -> Any:  # noqa: ANN401 - a table of Arrow
-    """Return the rows in the order of the query."""
-    for name, is_descending, nulls_first in reversed(translation.order):
-        positions = sort_positions(table.column(name).to_pylist(), is_descending, nulls_first)
-        table = table.take(positions)
-    return table
 
 
 def _limit_rows(
@@ -218,3 +224,10 @@ def _describe_plan(catalog: Catalog) -> str:
             lines += [f"  {statement}" for statement in reason.statements]
             lines += [f"    {line}" for line in reason.proof]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _describe_order(translation: Translation, number: int) -> str:
+    """Return how rows are sorted, and which of them are taken, in words."""
+    names = [f"{name}{' descending' if is_descending else ''}" for name, is_descending, _ in translation.order]
+    skipped = f" after the first {translation.offset:,}" if translation.offset else ""
+    return f"\nthe rows are sorted by {', '.join([*names, 'the key'])}; {number:,} are taken{skipped}\n"

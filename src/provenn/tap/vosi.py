@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from xml.etree import ElementTree as ET
@@ -11,12 +10,12 @@ from xml.etree import ElementTree as ET
 from provenn._version import __version__
 from provenn.tap.answer_formats import FORMATS
 from provenn.tap.served_tables import SCHEMA, ServedColumn, ServedTable
+from provenn.tap.service_limits import ServiceLimits
 from provenn.tap.tap_schema import TAP_SCHEMA, TAP_SCHEMA_TABLES
 from provenn.tap.uws import format_moment
 from provenn.tap.xml_text import add_element, serialise
 
 __all__ = [
-    "ServiceLimits",
     "format_availability",
     "format_capabilities",
     "format_cone_capabilities",
@@ -40,31 +39,6 @@ _ADQL_FEATURES: Final = {
     "adql-offset": ("OFFSET",),
 }
 """The optional features of ADQL 2.1 that the service has, by the group of TAPRegExt."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceLimits:
-    """The limits that the capabilities state.
-
-    Parameters
-    ----------
-    rows, most_rows
-        The number of rows of an answer if the client names none, and at most.
-    seconds, most_seconds
-        How long a job may run if the client says nothing, and at most.
-    kept_seconds, most_kept_seconds
-        How long a job is kept if the client says nothing, and at most.
-    upload
-        The most bytes of an upload.
-    """
-
-    rows: int = 20_000
-    most_rows: int = 1_000_000
-    seconds: int = 600
-    most_seconds: int = 3600
-    kept_seconds: int = 86_400
-    most_kept_seconds: int = 604_800
-    upload: int = 32_000_000
 
 
 def format_capabilities(address: str, limits: ServiceLimits, functions: Sequence[tuple[str, str]] = ()) -> bytes:

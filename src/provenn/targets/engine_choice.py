@@ -9,10 +9,10 @@ from provenn.errors import TargetError, did_you_mean
 
 __all__ = ["ENGINES", "EngineChoice", "choose_engine"]
 
-EngineChoice = Literal["auto", "spark"]
-"""Who reads: the quicker of a look and Spark, or Spark in any case."""
+EngineChoice = Literal["auto", "look", "spark"]
+"""Who reads: the quicker of a look and Spark; a look or nobody; or Spark in any case."""
 
-ENGINES: tuple[EngineChoice, ...] = ("auto", "spark")
+ENGINES: tuple[EngineChoice, ...] = ("auto", "look", "spark")
 
 
 _VARIABLE = "PROVENN_ENGINE"
@@ -20,6 +20,8 @@ _VARIABLE = "PROVENN_ENGINE"
 
 def choose_engine(engine: object) -> EngineChoice:
     """Return who reads, if a caller has chosen an engine; ``PROVENN_ENGINE=spark`` forces Spark for all calls.
+
+    A call that asks for a look alone never starts Spark, whatever the environment says.
 
     Raises
     ------
@@ -31,4 +33,6 @@ def choose_engine(engine: object) -> EngineChoice:
         if name not in ENGINES:
             hint = did_you_mean(str(name), ENGINES) or f"one of {', '.join(ENGINES)}"
             raise TargetError(f"there is no engine {name!r}", hint=hint)
-    return "spark" if "spark" in named else "auto"
+    if engine == "look":
+        return "look"
+    return next((choice for choice in ("spark", "look") if choice in named), "auto")

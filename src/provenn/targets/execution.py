@@ -11,6 +11,7 @@ from provenn.criteria import AttributeIdentity, backquoted, render
 from provenn.criteria.window_sql import render_window
 from provenn.targets.conditions import write_condition_sql
 from provenn.targets.continued_match import ContinuedMatch
+from provenn.targets.join_sizes import find_small_sides, is_small
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.opaque_steps import FilterBySql, QueryBySql
 from provenn.targets.reference_steps import Explode, First, Group, Lookup, Partnered
@@ -118,9 +119,11 @@ def execute_plan(
                     stopwatch=stopwatch,
                 )
             case Restrict():
-                return row_operations.restrict_rows(inputs[0], inputs[1], key)
+                small = find_small_sides(scene, step.inputs, _list_widths(step, needed))
+                return row_operations.restrict_rows(inputs[0], inputs[1], key, small)
             case Exclude():
-                return row_operations.exclude_rows(inputs[0], inputs[1], key)
+                few = is_small(scene, step.other, len(key))
+                return row_operations.exclude_rows(inputs[0], inputs[1], key, is_small=few)
             case Match():
                 return match_execution.compute_match(scene, step, inputs, needed)
             case ContinuedMatch():
@@ -132,7 +135,8 @@ def execute_plan(
             case FilterBySql() | QueryBySql():
                 return opaque_execution.compute_opaque_step(session, step, inputs)
             case Combine():
-                return row_operations.combine_frames(inputs, key)
+                small = find_small_sides(scene, step.inputs, _list_widths(step, needed))
+                return row_operations.combine_frames(inputs, key, small)
             case Concat():
                 return concatenate_rows(step, inputs, key, needed)
             case Fill(missing=missing):
@@ -162,6 +166,12 @@ def execute_plan(
         )
 
     return compute_frame(plan, needed)
+
+
+def _list_widths(step: PlanStep, needed: frozenset[AttributeIdentity]) -> list[int]:
+    """Return how many columns are read of each input of a step, the key included."""
+    reads = zip(step.inputs, step.reads(needed), strict=True)
+    return [len(read.union(find_key(input_step.attributes))) for input_step, read in reads]
 
 
 def _list_read_columns(attributes: Attributes, needed: frozenset[AttributeIdentity]) -> list[AttributeIdentity]:

@@ -1,6 +1,7 @@
 """The parts of a plan to keep: all calculator outputs, for all sources in the calls.
 
-The rows of a calculation become a separate fragment, together with further attributes that are needed at this step.
+The rows of a calculation become a separate fragment, together with further attributes that are needed at this step, and
+with the attributes by which the plan selects sources: then the fragment alone tells the sources of a narrower request.
 Later steps of the plan, for example a selection by the result or a match, do not change the outputs. So no later
 request calls a calculator again for the same source.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import contains
 from typing import Literal
 
@@ -20,7 +22,19 @@ from provenn.criteria import AttributeIdentity
 from provenn.targets.fragment_homes import Referring, add_attributes, define_sources
 from provenn.targets.plan import Plan
 from provenn.targets.reference_steps import Partnered
-from provenn.targets.steps import Calculate, Concat, Derive, Fill, FragmentScan, PlanStep, Scan, find_key, walk_steps
+from provenn.targets.steps import (
+    Calculate,
+    Concat,
+    Derive,
+    Fill,
+    FragmentScan,
+    PlanStep,
+    Scan,
+    Select,
+    find_condition_attributes,
+    find_key,
+    walk_steps,
+)
 from provenn.targets.supplies import build_key_step
 
 __all__ = ["Keep", "KeptPart", "find_parts_to_keep", "find_parts_to_store"]
@@ -91,6 +105,12 @@ class _PartFinder:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.catalogs = {catalog.digest: catalog for catalog in cone(*plan.scene.catalogs)}
+
+    @cached_property
+    def selecting(self) -> frozenset[AttributeIdentity]:
+        """The attributes by which the plan selects sources: kept, so that a narrower request needs no join."""
+        selections = (step for step in walk_steps(self.plan.after) if isinstance(step, Select))
+        return frozenset().union(*(find_condition_attributes(step.condition) for step in selections))
 
     def find_costly_steps(self, step: PlanStep, needed: frozenset[AttributeIdentity]) -> Iterator[_NeededStep]:
         """Yield the steps with calculator outputs, inputs first.
@@ -190,7 +210,8 @@ class _PartFinder:
             if isinstance(descendant, Fill)
             for attribute in descendant.missing
         }
-        wanted = sorted((needed.intersection(step.attributes) | _find_outputs(step)) - missing)
+        useful = needed.union(self.selecting).intersection(step.attributes)
+        wanted = sorted((useful | _find_outputs(step)) - missing)
         catalog = add_attributes(sources, wanted, known)
         kept = frozenset(catalog.schema.by_identity.keys() & set(wanted))
         return KeptPart(step, catalog, kept) if kept >= _find_outputs(step) else None

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 
 from provenn.criteria import AttributeIdentity
 from provenn.spark import reference_operations
-from provenn.targets.costs import estimate_rows, is_grounded
+from provenn.targets.join_sizes import is_small
 from provenn.targets.reference_steps import Explode, First, Group, Lookup, Partnered
 from provenn.targets.scene import Scene
-from provenn.targets.steps import PlanStep, find_key
+from provenn.targets.steps import find_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = ["compute_reference_step"]
-
-_SENT_VALUES = 2_000_000
-"""How many values are sent to all executors rather than sorting both sides of a join: some tens of megabytes."""
 
 
 def compute_reference_step(
@@ -31,13 +28,13 @@ def compute_reference_step(
     first, *rest = inputs
     match step:
         case Partnered(own=own, others=others, is_in=is_in):
-            is_small = _is_small(scene, step.other, len(others))
-            return reference_operations.keep_partnered_rows(first, rest[0], own, others, is_in=is_in, is_small=is_small)
+            is_few = is_small(scene, step.other, len(others))
+            return reference_operations.keep_partnered_rows(first, rest[0], own, others, is_in=is_in, is_small=is_few)
         case Lookup(reference=reference, keeps_all=keeps_all):
             looked_up, partner_key = step.find_columns(needed), find_key(step.other.attributes)
-            is_small = _is_small(scene, step.other, len(partner_key) + len(looked_up))
+            is_few = is_small(scene, step.other, len(partner_key) + len(looked_up))
             return reference_operations.look_up(
-                first, rest[0], reference.identities, partner_key, looked_up, keeps_all=keeps_all, is_small=is_small
+                first, rest[0], reference.identities, partner_key, looked_up, keeps_all=keeps_all, is_small=is_few
             )
         case Group(reference=reference):
             by = dict(zip(reference.key, reference.identities, strict=True))
@@ -49,8 +46,3 @@ def compute_reference_step(
             renamed = dict(zip(own_key, find_key(step.input.attributes), strict=True))
             columns = [column for column in step.columns if column.attribute.identity in needed]
             return reference_operations.explode_arrays(first, arrays, renamed, position, columns)
-
-
-def _is_small(scene: Scene, step: PlanStep, width: int) -> bool:
-    """Return whether the rows of a step are known to be few; Spark itself knows only the sizes of files."""
-    return is_grounded(scene, step) and estimate_rows(scene, step) * width <= _SENT_VALUES

@@ -21,6 +21,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from provenn.data.fragments import record_use
+from provenn.errors import SparkNeededError
+from provenn.files.file_set import TABLE
 from provenn.knowledge.stored_facts import Fact
 from provenn.look.refusal import NeedsSpark
 from provenn.targets.bounds import bound_answer_rows
@@ -94,18 +96,15 @@ def _live_once(
         return known.answer
     suspended: Sequence[Fact] = ()
     with _record(place, plan, sink) as run:
-        look = _look(place, run, sink, keep) if engine == "auto" else None
-        if look is not None:
-            taken, final = look, run.plan
-        else:
-            data, final = _prepare(place, run, replan, sink, keep)
-            with run.measure_reading():
-                taken = sink.take_rows(place, final, data)
+        look = _look(place, run, sink, keep, engine) if engine != "spark" else None
+        taken, final = (look, run.plan) if look is not None else _compute(place, run, replan, sink, keep, engine=engine)
         run.rows = taken.rows
         basis = _find_basis(run, final)
         run.doubtful = sink.is_compared and not check and _is_impossible(run.plan, basis.declared, taken)
         if not run.doubtful and taken.rows is not None and run.plan.catalog is not None:
             suspended = learn_count(place.database, run.plan.catalog, taken.rows, run.facts)
+    if run.doubtful and engine == "look":
+        raise SparkNeededError(f"declared facts must be checked before {plan.what} can be read")
     if run.doubtful:
         return _live_once(place, replan, sink.repeat(), keep, check=True, engine=engine)
     place.report_suspended_facts(suspended)
@@ -142,36 +141,74 @@ def _record(place: Workplace[P], plan: P, sink: Sink[T]) -> Iterator[Recorder[P]
         yield run
 
 
-def _look(place: Workplace[P], run: Recorder[P], sink: Sink[T], keep: Keep) -> TakenRows[T] | None:
-    """Return the rows, read without Spark; None if Spark must compute them, or store them first."""
-    if sink.is_recorded and not place.database.read_only and find_parts_to_keep(run.plan, keep):
+def _look(
+    place: Workplace[P], run: Recorder[P], sink: Sink[T], keep: Keep, engine: EngineChoice
+) -> TakenRows[T] | None:
+    """Return the rows, read without Spark; None if Spark must compute them, or store them first.
+
+    Raises
+    ------
+    SparkNeededError
+        If only a look is allowed, and Spark must compute the rows.
+    """
+    if engine == "auto" and sink.is_recorded and not place.database.read_only and find_parts_to_keep(run.plan, keep):
         return None
-    try:
-        with run.measure_reading():
-            taken = sink.take_look(place, run.plan)
-    except NeedsSpark as refusal:
-        _LOG.debug("Spark computes %s, because %s", run.plan.what, refusal.reason)
-        return None
-    if sink.is_recorded and run.plan.fragments:
+    taken = _try_look(place, run, sink, run.plan, engine)
+    if taken is not None and sink.is_recorded and run.plan.fragments:
         numbers = [fragment.id for fragment in run.plan.fragments]
         place.database.note(lambda writing: record_use(writing, numbers))
     return taken
 
 
-def _prepare(
-    place: Workplace[P], run: Recorder[P], replan: Callable[[], P], sink: Sink[T], keep: Keep
-) -> tuple[PreparedData, P]:
-    """Return the data of the run, and their plan; results to keep are stored first, and then read from the store."""
+def _try_look(
+    place: Workplace[P], run: Recorder[P], sink: Sink[T], plan: P, engine: EngineChoice
+) -> TakenRows[T] | None:
+    """Return the rows of a plan, read without Spark; None if Spark must compute them.
+
+    Raises
+    ------
+    SparkNeededError
+        If only a look is allowed, and Spark must compute the rows.
+    """
+    try:
+        with run.measure_reading():
+            return sink.take_look(place, plan)
+    except NeedsSpark as refusal:
+        if engine == "look":
+            raise SparkNeededError(f"only Spark can compute {plan.what}: {refusal.reason}") from refusal
+        _LOG.debug("Spark computes %s, because %s", plan.what, refusal.reason)
+        return None
+
+
+def _check_before_start(place: Workplace[P], plan: P) -> None:
+    """Check base files before Spark starts, which takes longer; a running Spark checks them as it reads them."""
+    if not place.pipeline().engine.is_started:
+        place.check_bases(base for base in plan.bases if base.files.format != TABLE)
+
+
+def _compute(
+    place: Workplace[P], run: Recorder[P], replan: Callable[[], P], sink: Sink[T], keep: Keep, *, engine: EngineChoice
+) -> tuple[TakenRows[T], P]:
+    """Return the rows, and their plan; results to keep are stored first, and then read from the store.
+
+    What was stored needs no Spark to be read, unless the engine is chosen.
+    """
+    _check_before_start(place, run.plan)
     pipeline = place.pipeline()
-    if not sink.is_recorded:
+    if sink.is_recorded:
+        kept = keep_parts(pipeline, run.plan, replan, keep)
+        run.plan, final = kept.executed, kept.final
+        read = {fragment.id for fragment in run.plan.fragments}
+        run.computed = sum(fragment.rows for fragment in final.fragments if fragment.id not in read)
+        look = _try_look(place, run, sink, final, engine) if engine == "auto" and final is not run.plan else None
+        if look is not None:
+            return look, final
+        data = prepare_data(pipeline, final)
+    else:
         run.plan, data = prepare_plan(pipeline, run.plan)
-        return data, run.plan
-    kept = keep_parts(pipeline, run.plan, replan, keep)
-    run.plan = kept.executed
-    data = prepare_data(pipeline, kept.final)
-    read = {fragment.id for fragment in run.plan.fragments}
-    run.computed = sum(fragment.rows for fragment in data.fragments if fragment.id not in read)
-    return data, kept.final
+        final = run.plan
+    with run.measure_reading():
+        return sink.take_rows(place, final, data), final
 
 
 def _find_basis(run: Recorder[P], final: P) -> Basis:

@@ -1,8 +1,8 @@
-"""The sinks of a run: an Arrow table, the first rows, a count, or files."""
+"""The sinks of a run: an Arrow table, the first rows, sorted or not, a count, or files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
@@ -15,7 +15,7 @@ from provenn.database.transactions import Reading
 from provenn.errors import StoreError
 from provenn.files.data_folder import DataFolder
 from provenn.files.export_notes import FileNotes
-from provenn.files.file_set import EXTERNAL
+from provenn.files.file_set import EXTERNAL, TABLE
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.look.allowance import LARGEST
 from provenn.look.refusal import NeedsSpark
@@ -29,10 +29,21 @@ from provenn.targets.workplace import DataPlace
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from provenn.look.row_order import ColumnOrder
     from provenn.spark.pipeline import PreparedData
     from provenn.spark.writing import WrittenFiles
 
-__all__ = ["CountSink", "FilesSink", "FirstRowsSink", "KnownAnswer", "Sink", "TableSink", "TakenRows"]
+__all__ = [
+    "CountSink",
+    "FilesSink",
+    "FirstRowsSink",
+    "KnownAnswer",
+    "PictureSink",
+    "Sink",
+    "SortedRowsSink",
+    "TableSink",
+    "TakenRows",
+]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -40,7 +51,7 @@ T_co = TypeVar("T_co", covariant=True)
 _LARGEST_LIMIT = 2**31 - 1
 """The largest limit of Spark."""
 
-_FEW = 1000
+_FEW = 10_000
 """The most rows for which a look reads without a limit on the size of the whole."""
 
 
@@ -142,6 +153,13 @@ class TableSink:
 
 
 @dataclass(frozen=True, slots=True)
+class PictureSink(TableSink):
+    """Takes all rows for a picture: the run is not recorded, and nothing is kept."""
+
+    is_recorded: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
 class FirstRowsSink:
     """Takes a few arbitrary rows into this process, as an Arrow table."""
 
@@ -169,6 +187,64 @@ class FirstRowsSink:
         """Return the first rows; their number is that of all rows if there are fewer than requested."""
         all_read = table.num_rows < min(self.number, _LARGEST_LIMIT) and plan.scene.has_declared_facts
         return TakenRows(table, table.num_rows if all_read else None)
+
+    def repeat(self) -> Self:
+        """Return the same sink."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class SortedRowsSink:
+    """Takes some rows in an order into this process, as an Arrow table; the key decides between rows that are equal.
+
+    All rows are read, so the run is recorded, and costly results are kept.
+
+    Parameters
+    ----------
+    order
+        The columns to sort by.
+    number
+        How many rows to take.
+    offset
+        How many rows to pass over before.
+    """
+
+    is_recorded: ClassVar[bool] = True
+    is_compared: ClassVar[bool] = True
+    order: Sequence[ColumnOrder]
+    number: int
+    offset: int = 0
+
+    def find_known_answer(self, place: DataPlace, plan: Plan, /) -> KnownAnswer[pa.Table] | None:
+        """Return a table without rows, if the answer is proved to be empty."""
+        return _make_empty_answer(place, plan)
+
+    def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[pa.Table]:
+        """Sort the rows without Spark; keep no more of them than are wanted."""
+        from provenn.look.arrow_tables import make_empty_table  # noqa: PLC0415 - planning runs without Arrow
+        from provenn.look.row_order import OrderedRows  # noqa: PLC0415
+
+        rows = OrderedRows(self._complete_order(plan), self.offset + self.number)
+        table = take_look(place, plan, rows.take)
+        empty = make_empty_table(plan.schema)
+        answer = empty if table is None else table.cast(empty.schema).slice(self.offset)
+        return TakenRows(answer, rows.count)
+
+    def take_rows(self, place: DataPlace, plan: Plan, data: PreparedData, /) -> TakenRows[pa.Table]:
+        """Sort the rows; their number is known if all of them are taken."""
+        from provenn.look.arrow_tables import add_field_metadata  # noqa: PLC0415 - see above
+        from provenn.spark.columns import collect_sorted  # noqa: PLC0415
+
+        collect = partial(collect_sorted, order=self._complete_order(plan), number=self.number, offset=self.offset)
+        table = add_field_metadata(place.pipeline().collect_data(data, None, collect), data.schema)
+        is_whole = not self.offset and table.num_rows < self.number
+        return TakenRows(table, table.num_rows if is_whole else None)
+
+    def _complete_order(self, plan: Plan) -> list[ColumnOrder]:
+        """Return the columns to sort by, and the key."""
+        from provenn.look.row_order import ColumnOrder  # noqa: PLC0415 - see above
+
+        return [*self.order, *(ColumnOrder(attribute.name) for attribute in plan.schema.key)]
 
     def repeat(self) -> Self:
         """Return the same sink."""
@@ -240,8 +316,12 @@ class FilesSink:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def find_known_answer(self, place: DataPlace, plan: Plan, /) -> None:
-        """Check the place of the files, and the data behind an empty answer: it is written, too."""
+        """Check the form and place of the files, and the data behind an empty answer: it is written, too."""
+        from provenn.spark.output_forms import read_output_form  # noqa: PLC0415 - few answers are files
+
         _check_output_place(place, self.path, plan)
+        read_output_form(plan.schema, self.path, **self.options)
+        place.check_bases(base for base in plan.bases if base.files.format not in (TABLE, EXTERNAL))
         if plan.empty:
             check_remembered(place, plan)
 

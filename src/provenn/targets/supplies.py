@@ -27,7 +27,6 @@ from provenn.targets.steps import (
     PlanStep,
     Restrict,
     find_key,
-    is_key,
     walk_steps,
 )
 
@@ -142,7 +141,8 @@ def count_stored_rows(supply: PlanStep) -> int:
 def join_supplies(scene: Scene, extent: Extent, identity: AttributeIdentity, like: PlanStep) -> PlanStep | None:
     """Return a step with an attribute for all stored sources of an extent, from all fragments that add sources.
 
-    All fragments hold the same value of an identity for a source, so any fragment may give the value.
+    All fragments hold the same value of an identity for a source, so any fragment may give the value. The step also has
+    the further attributes that all these fragments hold: then no join is needed to select by them.
     """
     chosen: list[PlanStep] = []
     wanted = frozenset() if extent.label is not None else find_joined_labels(extent)
@@ -162,7 +162,7 @@ def join_supplies(scene: Scene, extent: Extent, identity: AttributeIdentity, lik
     attributes = [
         attribute
         for attribute in chosen[0].attributes.values()
-        if is_key(attribute.identity) or attribute.identity == identity
+        if all(attribute.identity in member.attributes for member in chosen)
     ]
     columns = tuple((attribute, (attribute.identity,) * len(chosen)) for attribute in attributes)
     return Concat(tuple(chosen), columns, False, union(member.extent for member in chosen))

@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from provenn._version import __version__
 from provenn.archive import Archive
+from provenn.tap.service_limits import ServiceLimits
 from provenn.web.accounts import Accounts
 from provenn.web.failures import add_failure_handlers
 from provenn.web.job_threads import JobLimits
@@ -22,6 +23,7 @@ from provenn.web.pages import (
     catalog,
     catalogs,
     compare,
+    explore,
     jobs,
     knowledge,
     lineage,
@@ -30,12 +32,14 @@ from provenn.web.pages import (
     report,
     runs,
     sets,
+    sky,
     target,
 )
 from provenn.web.people import People
+from provenn.web.remembering import ViewMemory, list_remembered_paths
 from provenn.web.rendering import render
 
-__all__ = ["create_app"]
+__all__ = ["READING_PATHS", "create_app"]
 
 _THREADS: Final = 400
 _STATIC: Final = Path(__file__).parent / "static"
@@ -56,8 +60,10 @@ _PAGES: Final[tuple[APIRouter, ...]] = (
     catalogs.router,
     catalog.router,
     lineage.router,
+    explore.router,
     report.router,
     sets.router,
+    sky.router,
     compare.router,
     target.router,
     jobs.router,
@@ -68,6 +74,9 @@ _PAGES: Final[tuple[APIRouter, ...]] = (
     quota.router,
 )
 
+READING_PATHS: Final = list_remembered_paths(_PAGES)
+"""The paths of the pages that depend on the archive and the viewer alone, and change nothing."""
+
 
 def create_app(
     archive: Archive,
@@ -75,6 +84,7 @@ def create_app(
     accounts: Accounts | None = None,
     roots: Sequence[str] | None = None,
     jobs_limits: JobLimits | None = None,
+    tap_limits: ServiceLimits | None = None,
 ) -> FastAPI:
     """Return the application that serves an archive; the caller must put `provenn.web.guarding` before it.
 
@@ -89,10 +99,12 @@ def create_app(
         The folders that may contain files of base catalogs; None for any folder.
     jobs_limits
         The limits of jobs; by default two run at once. Without accounts, the limit per person equals the total limit.
+    tap_limits
+        The limits of the TAP service.
     """
     limits = jobs_limits or JobLimits()
     limits = limits if accounts is not None else replace(limits, per_client=limits.at_once)
-    people = People(archive, roots, None if accounts is None else accounts.notes, limits)
+    people = People(archive, roots, None if accounts is None else accounts.notes, limits, tap_limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -100,6 +112,7 @@ def create_app(
         to_thread.current_default_thread_limiter().total_tokens = _THREADS
         yield
         people.close()
+        app.state.memory.close()
 
     app = FastAPI(
         lifespan=lifespan,
@@ -118,6 +131,7 @@ def create_app(
     )
     app.state.people = people
     app.state.accounts = accounts
+    app.state.memory = ViewMemory(archive)
     add_failure_handlers(app)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     for router in (*_PAGES, *_list_observatory_routers(), *([] if accounts is None else [login.router])):

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from provenn.errors import ProvennError
 from provenn.hints import find_page_target, phrase_for_page
 from provenn.web.failures import find_status
+from provenn.web.remembering import Remembering, ViewAnswer, answer_unchanged, mark_remembered, remember_view
 from provenn.web.rendering import render
 
 __all__ = ["FormProblem", "add_form", "make_problem"]
@@ -50,28 +51,43 @@ def add_form(
     view: Callable[..., Any],
     template: str,
     draw_pictures: Callable[[Any], dict[str, str]] = lambda _: {},
+    *,
+    remembering: Remembering | None = None,
 ) -> None:
     """Add a page with a form, and the JSON of its view under ``/api``.
 
     Parameters
     ----------
-    router, path, view, template
+    router, path, view, template, remembering
         As for `provenn.web.rendering.add_page`; the result of the view has an attribute `problem`, which may be None.
     draw_pictures
         Returns the pictures for the template by name. The JSON does not contain them.
     """
     result_type = get_type_hints(view)["return"]
     name = view.__name__
+    answer_view = remember_view(view, remembering)
 
     @router.get(f"/api{path}", response_model=result_type, name=name, summary=(view.__doc__ or name).split("\n")[0])
-    def as_json(view_result: Annotated[Any, Depends(view)]) -> Any:  # noqa: ANN401 - the result of the view
-        problem = view_result.problem
-        if problem is None:
-            return view_result
-        return JSONResponse({"error": {"message": problem.message, "hint": problem.hint}}, problem.status)
+    def as_json(answer: Annotated[ViewAnswer, Depends(answer_view)], request: Request, response: Response) -> Any:  # noqa: ANN401 - the result of the view
+        problem = answer.content.problem
+        if problem is not None:
+            return JSONResponse({"error": {"message": problem.message, "hint": problem.hint}}, problem.status)
+        headers, unchanged = answer_unchanged(request, answer)
+        response.headers.update(headers)
+        return unchanged or answer.content
 
     @router.get(path, response_class=HTMLResponse, include_in_schema=False, name=f"{name}_page")
-    def as_page(view_result: Annotated[Any, Depends(view)], request: Request) -> Response:  # noqa: ANN401 - see above
+    def as_page(answer: Annotated[ViewAnswer, Depends(answer_view)], request: Request) -> Response:
+        content = answer.content
+        headers, unchanged = answer_unchanged(request, answer, template)
+        if content.problem is None and unchanged is not None:
+            return unchanged
         json_address = f"/api{path}?{request.url.query}" if request.url.query else f"/api{path}"
-        status = 200 if view_result.problem is None else view_result.problem.status
-        return render(template, {"content": view_result, "json": json_address, **draw_pictures(view_result)}, status)
+        status = 200 if content.problem is None else content.problem.status
+        page = render(template, {"content": content, "json": json_address, **draw_pictures(content)}, status)
+        if content.problem is None:
+            page.headers.update(headers)
+        return page
+
+    if remembering is not None:
+        mark_remembered(as_json, as_page)

@@ -3,17 +3,16 @@
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from provenn.display.cell_texts import format_cell
 
 __all__ = ["FirstRows", "read_first_rows"]
 
 _LARGEST = 5_000_000
 """Maximum bytes of a VOTable to preview, because a VOTable can only be read as a whole."""
-
-_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +28,14 @@ def read_first_rows(path: Path, format: str, most: int = 10) -> FirstRows:  # no
     if format == "csv":
         with path.open(encoding="utf-8", newline="") as opened:
             columns, *rows = islice(csv.reader(opened), most + 1)
-        return FirstRows(tuple(columns), tuple(tuple(_format_value(value or None) for value in row) for row in rows))
+        return FirstRows(tuple(columns), tuple(tuple(format_cell(value or None) for value in row) for row in rows))
     if format == "votable" and path.stat().st_size > _LARGEST:
         return FirstRows()
     for table in _read_tables(path, format, most):
         head = table.slice(0, most)
         values = [column.to_pylist() for column in head.columns]
         return FirstRows(
-            tuple(head.schema.names), tuple(tuple(map(_format_value, row)) for row in zip(*values, strict=True))
+            tuple(head.schema.names), tuple(tuple(map(format_cell, row)) for row in zip(*values, strict=True))
         )
     return FirstRows()
 
@@ -68,13 +67,3 @@ def _read_tables(path: Path, format: str, most: int) -> Iterator[Any]:  # noqa: 
             yield from read_votable_batches(
                 stream, Files.at(path, format="votable", trust="metadata").columns, path.name, "0"
             )
-
-
-def _format_value(value: object) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    text = value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
-    text = value.isoformat() if isinstance(value, date) and not isinstance(value, datetime) else text
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -16,17 +16,15 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from provenn.tap.service_limits import ServiceLimits
 from provenn.web.failures import make_busy_answer, make_failure
 from provenn.web.policy import POLICY
 from provenn.web.proxies import find_address, make_address_key
 
-__all__ = ["LARGEST", "LARGEST_UPLOAD", "LOOPBACK", "SAFE", "Guard", "guard_app", "replay_body"]
+__all__ = ["LARGEST", "LOOPBACK", "SAFE", "Guard", "guard_app", "replay_body"]
 
 LARGEST: Final = 1_000_000
 """Maximum bytes of the body of a request."""
-
-LARGEST_UPLOAD: Final = 33_000_000
-"""Maximum bytes of the body of a request that uploads tables."""
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 """The host names of this machine."""
@@ -34,6 +32,7 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 """The HTTP methods without side effects."""
 
+_UPLOAD: Final = ServiceLimits().upload
 _LONGEST_HEAD: Final = 32_768
 _PATIENCE: Final = 30.0
 """Time limit in seconds for the arrival of a whole request."""
@@ -60,10 +59,13 @@ class Guard:
     ----------
     app
         The application that answers.
+    upload
+        The most bytes of tables that a request uploads.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, upload: int) -> None:
         self._app = app
+        self._upload = upload
         self._uploads: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,7 +108,8 @@ class Guard:
             await refusal(scope, receive, send)
             return
         if body is None:
-            refusal = make_failure(scope, 413, f"this request has more than {largest:,} bytes", "ask for less at once")
+            hint = "ask for less at once, or upload a smaller table"
+            refusal = make_failure(scope, 413, f"this request has more than {largest:,} bytes", hint)
             await refusal(scope, receive, send)
             return
         await self._app(scope, replay_body(body, receive), send)
@@ -123,14 +126,14 @@ class Guard:
             return
         self._uploads[address] += 1
         try:
-            yield LARGEST_UPLOAD, _UPLOAD_PATIENCE
+            yield LARGEST + self._upload, _UPLOAD_PATIENCE
         finally:
             self._uploads -= Counter([address])
 
 
-def guard_app(app: ASGIApp, hosts: Sequence[str] = LOOPBACK) -> ASGIApp:
-    """Return an application that answers only harmless requests for the given hosts."""
-    return Guard(TrustedHostMiddleware(app, allowed_hosts=list(hosts), www_redirect=False))
+def guard_app(app: ASGIApp, hosts: Sequence[str] = LOOPBACK, upload: int = _UPLOAD) -> ASGIApp:
+    """Return an application that answers only harmless requests for the given hosts, with uploads of so many bytes."""
+    return Guard(TrustedHostMiddleware(app, allowed_hosts=list(hosts), www_redirect=False), upload)
 
 
 def _is_from_own_page(headers: Headers) -> bool:

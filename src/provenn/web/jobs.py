@@ -55,8 +55,13 @@ FORMATS: Final[dict[Format, tuple[str, str]]] = {
 """The suffix and the media type of each file format."""
 
 _UNFIT = re.compile(r'[\x00-\x1f\x7f-\x9f\\/:*?"<>|\s]+')
-_DOING = {"verifying": "verifying keys", "storing": "storing results", "writing": "writing the file"}
-_DOING |= {"waiting": "waiting for another run that computes the same"}
+_DOING = {
+    "starting": "starting Spark (about 6 s)",
+    "verifying": "verifying keys",
+    "storing": "storing results",
+    "writing": "writing the file",
+}
+_DOING |= {"waiting": "waiting for another run that computes the same", "starting": "starting Spark (about 6 s)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,7 @@ class _Work:
 
         activity = _DOING.get(self.last_progress.what.split(" ", 1)[0], "computing")
         progress = replace(self.last_progress, what=activity)
-        share = progress.tasks_done / progress.tasks if progress.tasks else None
+        share = progress.share if progress.tasks else None
         return replace(job, progress=describe_progress(progress), share=share)
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from provenn.archive import Archive
+from provenn.tap.service_limits import ServiceLimits
 from provenn.web.accounts import get_current_account
 from provenn.web.job_threads import JobLimits, JobThreads
 from provenn.web.jobs import Jobs
@@ -42,6 +43,8 @@ class People:
         Receives notes of the actions of people; by default a new writer of notes.
     limits
         The limits on jobs.
+    tap_limits
+        The limits of the TAP service.
     """
 
     def __init__(
@@ -50,10 +53,12 @@ class People:
         roots: Sequence[str] | None = None,
         notes: Notes | None = None,
         limits: JobLimits | None = None,
+        tap_limits: ServiceLimits | None = None,
     ) -> None:
         self._archive = archive
         self._roots = roots
         self._limits = limits or JobLimits()
+        self._tap_limits = tap_limits or ServiceLimits()
         self._lock = threading.Lock()
         self._threads = JobThreads(self._limits)
         everything = archive.as_seen_by(archive.who, confined=False, via="http")
@@ -96,7 +101,7 @@ class People:
 
         per_client = max(_DIRECT // 2, self._limits.per_client)
         direct = JobThreads(replace(self._limits, at_once=_DIRECT, per_client=per_client))
-        return Services(self._threads, direct, self.notes, self.quotas)
+        return Services(self._threads, direct, self.notes, self.quotas, self._tap_limits)
 
     def _find_person(self) -> _Person:
         from provenn.web.tap_jobs import TapJobs  # noqa: PLC0415 - see above

@@ -8,18 +8,20 @@ from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from provenn.archive import Archive
+from provenn.display.histogram import histogram_svg
 from provenn.display.lineage_picture import lineage_svg
 from provenn.display.markup import make_printable
 from provenn.sizes import format_size
 from provenn.web.accounts import get_current_account
 from provenn.web.people import People
+from provenn.web.remembering import Remembering, ViewAnswer, answer_unchanged, mark_remembered, remember_view
 
-__all__ = ["ServedArchive", "add_page", "load_environment", "make_catalog_url", "render"]
+__all__ = ["ServedArchive", "add_page", "load_environment", "make_catalog_url", "make_query", "render"]
 
 # Names that a URL path can contain. A slash is impossible, and "." and ".." have a meaning in paths.
 _PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\?#%]+")
@@ -34,7 +36,14 @@ ServedArchive = Annotated[Archive, Depends(_find_archive)]
 """The parameter type of a view that receives the archive, as the person of the request sees it."""
 
 
-def add_page(router: APIRouter, path: str, view: Callable[..., Any], template: str) -> None:
+def add_page(
+    router: APIRouter,
+    path: str,
+    view: Callable[..., Any],
+    template: str,
+    *,
+    remembering: Remembering | None = None,
+) -> None:
     """Add a page, and the JSON of its view at the same path under ``/api``.
 
     Parameters
@@ -47,17 +56,30 @@ def add_page(router: APIRouter, path: str, view: Callable[..., Any], template: s
         Returns the content of the page, a dataclass; its parameters are the parameters of the request.
     template
         The template that renders the content.
+    remembering
+        How answers of the view are remembered; None if they depend on more than the archive.
     """
     result_type = get_type_hints(view)["return"]
     name = view.__name__
+    answer_view = remember_view(view, remembering)
 
     @router.get(f"/api{path}", response_model=result_type, name=name, summary=(view.__doc__ or name).split("\n")[0])
-    def as_json(view_result: Annotated[Any, Depends(view)]) -> Any:  # noqa: ANN401 - the result of the view
-        return view_result
+    def as_json(answer: Annotated[ViewAnswer, Depends(answer_view)], request: Request, response: Response) -> Any:  # noqa: ANN401 - the result of the view
+        headers, unchanged = answer_unchanged(request, answer)
+        response.headers.update(headers)
+        return unchanged or answer.content
 
     @router.get(path, response_class=HTMLResponse, include_in_schema=False, name=f"{name}_page")
-    def as_page(view_result: Annotated[object, Depends(view)], request: Request) -> HTMLResponse:
-        return render(template, {"content": view_result, "json": _make_json_address(request)})
+    def as_page(answer: Annotated[ViewAnswer, Depends(answer_view)], request: Request) -> Response:
+        headers, unchanged = answer_unchanged(request, answer, template)
+        if unchanged is not None:
+            return unchanged
+        page = render(template, {"content": answer.content, "json": _make_json_address(request)})
+        page.headers.update(headers)
+        return page
+
+    if remembering is not None:
+        mark_remembered(as_json, as_page)
 
 
 def render(template: str, values: dict[str, Any], status: int = 200) -> HTMLResponse:
@@ -77,9 +99,10 @@ def load_environment() -> Environment:
     )
     environment.globals["account"] = get_current_account
     environment.globals["catalog_url"] = make_catalog_url
-    environment.globals["with_query"] = _add_query
+    environment.globals["with_query"] = make_query
     environment.filters["svg"] = Markup  # `provenn.display` makes the pictures, and escapes their texts
     environment.filters["lineage_svg"] = partial(lineage_svg, inline=True)
+    environment.filters["histogram_svg"] = partial(histogram_svg, inline=True)
     environment.filters["size"] = format_size
     environment.filters["visible"] = make_printable
     environment.filters["moment"] = _format_time
@@ -103,7 +126,7 @@ def _make_json_address(request: Request) -> str:
     return "/api" + quote(request.scope["path"]) + query
 
 
-def _add_query(path: str, **values: object) -> str:
+def make_query(path: str, **values: object) -> str:
     """Return an address with a query; empty values are left out, and a sequence repeats its key."""
     nonempty = {key: value for key, value in values.items() if value not in (None, "", False)}
     return f"{path}?{urlencode(nonempty, doseq=True)}"

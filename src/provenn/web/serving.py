@@ -14,8 +14,9 @@ from provenn.archive import Archive
 from provenn.archive.tokens import list_tokens
 from provenn.database.secrets import hide_process
 from provenn.errors import ServerError
+from provenn.tap.service_limits import ServiceLimits
 from provenn.web.accounts import Accounts
-from provenn.web.app import create_app
+from provenn.web.app import READING_PATHS, create_app
 from provenn.web.connections import ConnectionLimits, Connections
 from provenn.web.encryption import Certificate
 from provenn.web.entering import Authenticator
@@ -25,6 +26,7 @@ from provenn.web.limits import SECONDS, Limits
 from provenn.web.protocol import make_protocol
 from provenn.web.proxies import Proxies, ThroughProxies
 from provenn.web.turns import TurnLimits, Turns
+from provenn.web.workers import Workers, WorkersApp
 
 __all__ = ["ServerLimits", "build_server_app", "serve"]
 
@@ -47,12 +49,18 @@ class ServerLimits:
         Limits on connections, questions and jobs, in total and per address or person.
     seconds
         Time limit in seconds until an answer begins.
+    tap
+        The limits of the TAP service.
+    workers
+        The number of worker processes that compute pages, besides the process of the server.
     """
 
     connections: ConnectionLimits = field(default_factory=ConnectionLimits)
     turns: TurnLimits = field(default_factory=TurnLimits)
     jobs: JobLimits = field(default_factory=JobLimits)
     seconds: float = SECONDS
+    tap: ServiceLimits = field(default_factory=ServiceLimits)
+    workers: int = 0
 
 
 def build_server_app(
@@ -85,11 +93,16 @@ def build_server_app(
     limits = limits or ServerLimits()
     accounts = Accounts(archive) if tokens else None
     allowed_roots = (roots or ()) if tokens else None
-    app = create_app(archive, accounts=accounts, roots=allowed_roots, jobs_limits=limits.jobs)
+    app: ASGIApp = create_app(
+        archive, accounts=accounts, roots=allowed_roots, jobs_limits=limits.jobs, tap_limits=limits.tap
+    )
+    if limits.workers:
+        app = WorkersApp(app, Workers(archive, allowed_roots, limits.workers), READING_PATHS)
     answers: ASGIApp = Turns(app, limits.turns, alone=accounts is None)
     if accounts is not None:
         answers = Authenticator(answers, accounts)
-    return ThroughProxies(guard_app(Limits(answers, seconds=limits.seconds), hosts), proxies or Proxies())
+    guarded = guard_app(Limits(answers, seconds=limits.seconds), hosts, upload=limits.tap.upload)
+    return ThroughProxies(guarded, proxies or Proxies())
 
 
 def serve(
@@ -210,7 +223,9 @@ def _bracket_host(host: str) -> str:
 
 
 def _open_socket(host: str, port: int) -> socket.socket:
-    server_socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    # asyncio switches off Nagle's algorithm, which delays answers by 40 ms, only for sockets with a stated protocol.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    server_socket = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         server_socket.bind((host, port))

@@ -18,6 +18,7 @@ from provenn.display.figure import shorten_label
 from provenn.display.markup import make_printable
 from provenn.display.plan import PlanArgument, plan_svg
 from provenn.errors import ProvennError
+from provenn.web.catalog_data import see_sky
 from provenn.web.rendering import load_environment
 
 __all__ = ["Report", "ReportPlan", "make_report", "render_report"]
@@ -73,6 +74,8 @@ class Report:
         The plan that would compute the catalog.
     stored
         The stored fragments of the catalog.
+    sky
+        The map of its sources, if they were counted before; otherwise empty.
     """
 
     archive: str
@@ -87,6 +90,7 @@ class Report:
     compared: bool
     plan: ReportPlan
     stored: tuple[Stored, ...]
+    sky: str = ""
 
 
 def make_report(archive: Archive, which: str) -> Report:
@@ -120,6 +124,7 @@ def make_report(archive: Archive, which: str) -> Report:
         compared=compared,
         plan=_plan_catalog(catalog, len(steps)),
         stored=tuple(archive.fragments(catalog)),
+        sky=_draw_counted_sky(catalog),
     )
 
 
@@ -141,6 +146,12 @@ def _plan_catalog(catalog: Catalog, steps: int) -> ReportPlan:
         return ReportPlan(plan_svg(plan.picture, inline=True), arguments)
     except ProvennError as error:
         return ReportPlan(problem=error.message)
+
+
+def _draw_counted_sky(catalog: Catalog) -> str:
+    """Return the map of a catalog whose sources were counted before; no data are read for it."""
+    sky_map, _ = see_sky(catalog, most=-1)
+    return "" if sky_map is None else sky_map.svg(inline=True)
 
 
 def _name_archive(place: str) -> str:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any, Final
+from typing import Any
 
 from starlette.exceptions import HTTPException
 
@@ -25,37 +25,14 @@ from provenn.hints import Hint
 from provenn.tap.answering import QueryRequest, TapAnswer, answer_from_metadata
 from provenn.tap.parameters import Parameters, TapQuery
 from provenn.tap.served_tables import ServedTable, TableCache
+from provenn.tap.service_limits import ServiceLimits
 from provenn.tap.uws import UwsJob
-from provenn.tap.vosi import ServiceLimits
 from provenn.web.job_threads import JobThreads
 from provenn.web.notes import Notes
 from provenn.web.quota_limits import Quotas
 from provenn.web.tap_running import Annotate, TapWork, keep_notes, limit_rows, run_work
 
-__all__ = ["LIMITS", "Services", "TapJobs", "TapLimits"]
-
-
-@dataclass(frozen=True, slots=True)
-class TapLimits:
-    """The limits of the TAP service.
-
-    Parameters
-    ----------
-    service
-        The limits that the service states.
-    kept
-        How many jobs of a person are kept; also the maximum of waiting and running jobs of a person.
-    seconds_sync
-        How long a query may take that a client waits for.
-    """
-
-    service: ServiceLimits = field(default_factory=ServiceLimits)
-    kept: int = 100
-    seconds_sync: int = 600
-
-
-LIMITS: Final = TapLimits()
-"""The limits of the TAP service."""
+__all__ = ["Services", "TapJobs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +55,7 @@ class Services:
     direct: JobThreads
     notes: Notes
     quotas: Quotas
-    limits: TapLimits = LIMITS
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
 
 
 class TapJobs:
@@ -104,7 +81,7 @@ class TapJobs:
         self._folder: TemporaryDirectory[str] | None = None
 
     @property
-    def limits(self) -> TapLimits:
+    def limits(self) -> ServiceLimits:
         """The limits of the service."""
         return self._services.limits
 
@@ -123,7 +100,7 @@ class TapJobs:
             If the query cannot be parsed, or names what does not exist.
         """
         uploads = {f"tap_upload.{upload.table}".lower(): None for upload in query.uploads}
-        request = QueryRequest(query.text, limit_rows(query, self.limits.service), uploads)  # type: ignore[arg-type] # only names count
+        request = QueryRequest(query.text, limit_rows(query, self.limits), uploads)  # type: ignore[arg-type] # only names count
         return answer_from_metadata(self._archive, request, self.list_tables())
 
     def create(
@@ -156,17 +133,17 @@ class TapJobs:
         with self._changed:
             self._purge()
             active = sum(not work.job.is_over for work in self._works.values())
-            if active >= limits.kept:
-                message = f"{limits.kept} of your jobs are waiting or running, which is the limit: wait, or abort one"
+            if active >= limits.jobs:
+                message = f"{limits.jobs} of your jobs are waiting or running, which is the limit: wait, or abort one"
                 raise HTTPException(429, message, {"Retry-After": "10"})
             number = secrets.token_hex(8)
             folder = self._open_folder() / number
             folder.mkdir()
             paths = _write_parts(uploads, folder)
             now = datetime.now(UTC)
-            kept = timedelta(seconds=limits.seconds_sync if is_direct else limits.service.kept_seconds)
+            kept = timedelta(seconds=limits.most_seconds if is_direct else limits.kept_seconds)
             run_id = (parameters.find("RUNID") or "")[:200]
-            job = UwsJob(number, parameters, self._owner, now, now + kept, limits.service.seconds, run_id=run_id)
+            job = UwsJob(number, parameters, self._owner, now, now + kept, limits.seconds, run_id=run_id)
             self._works[number] = TapWork(job, folder, paths, annotate, is_direct=is_direct)
             self._forget()
             return job
@@ -254,7 +231,7 @@ class TapJobs:
 
     def change(self, number: str, *, duration: int | None = None, destruction: datetime | None = None) -> UwsJob:
         """Change how long a job may run, and when it is deleted, within the limits; no seconds mean the most."""
-        limits = self.limits.service
+        limits = self.limits
         with self._changed:
             work = self._find_work(number)
             if duration is not None:
@@ -354,7 +331,7 @@ class TapJobs:
     def _forget(self) -> None:
         """Delete the oldest ended jobs beyond the limit."""
         ended = [work for work in self._works.values() if work.job.is_over]
-        for work in ended[: max(0, len(self._works) - self.limits.kept)]:
+        for work in ended[: max(0, len(self._works) - self.limits.jobs)]:
             self._delete(work)
 
     def _carry_out(self, work: TapWork) -> None:
@@ -365,7 +342,7 @@ class TapJobs:
                 work.job = replace(work.job, plan=plan)
 
         if self._begin(work):
-            self._end(work, run_work(self._archive, work, self.list_tables, self.limits.service, tell_plan))
+            self._end(work, run_work(self._archive, work, self.list_tables, self.limits, tell_plan))
 
     def _begin(self, work: TapWork) -> bool:
         """Record the start of a job; return False if it was aborted meanwhile."""

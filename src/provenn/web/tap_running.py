@@ -18,9 +18,9 @@ from provenn.tap.answering import QueryRequest, TapAnswer, answer_from_metadata,
 from provenn.tap.fetching import fetch_table
 from provenn.tap.parameters import TapQuery, UploadReference, read_query
 from provenn.tap.served_tables import ServedTable
+from provenn.tap.service_limits import ServiceLimits
 from provenn.tap.upload import convert_uploads
 from provenn.tap.uws import UwsJob
-from provenn.tap.vosi import ServiceLimits
 from provenn.tap.votable_writing import VOTableNotes
 
 __all__ = ["Annotate", "TapWork", "keep_notes", "limit_rows", "make_notes", "run_work"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ from provenn.words.reference_words import (
     list_label_parts,
     name_attribute,
 )
+from provenn.words.restating import RestatedFact, restate_definition, restate_proof
 
 if TYPE_CHECKING:
     from provenn.database.transactions import Reading
@@ -41,6 +42,7 @@ __all__ = [
     "SUPPOSED",
     "Reason",
     "Vocabulary",
+    "choose_names",
     "describe_criterion",
     "name_facts",
     "parse_statement",
@@ -54,6 +56,8 @@ SHORT = 12
 
 SUPPOSED = 0
 """The number of a supposition: a fact for one question only, which is not recorded."""
+
+_BY_LOGIC = "whatever the values are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ class Vocabulary:
         # A proof may go down to attributes that no cited catalog has.
         identities = {identity for label in labels for identity in list_label_identities(label)}
         attributes |= find_names_by_identity(reading, identities - attributes.keys())
-        words: dict[str, str] = dict(_choose_names(reading, named_digests).items())
+        words: dict[str, str] = dict(choose_names(reading, named_digests).items())
         words.update(user_names.items())
         return cls(words, attributes, catalogs)
 
@@ -210,13 +214,34 @@ class Vocabulary:
         from provenn.logic import Explanation  # noqa: PLC0415 - a command starts without it
 
         conclusion = explanation.conclusion and self.translate_statement(explanation.conclusion)
-        return Explanation(
-            tuple(map(self.translate_statement, explanation.facts)), explanation.open_universe, conclusion
-        )
+        restated = restate_proof(explanation.facts, explanation.conclusion, self.catalogs)
+        facts = tuple(map(self._translate_restated, restated))
+        return Explanation(facts, explanation.open_universe, conclusion)
 
-    def describe_reasons(self, reading: Reading, because: Iterable[CitedFact]) -> tuple[Reason, ...]:
-        """Return facts with their origins, in these words."""
-        return tuple(self._describe_reason(reading, statement, origin) for statement, origin in because)
+    def describe_reasons(
+        self, reading: Reading, because: Iterable[CitedFact], conclusion: Statement | None = None
+    ) -> tuple[Reason, ...]:
+        """Return facts with their origins, in these words; with a conclusion, as a proof over the user's criteria."""
+        reasons = {statement: self._describe_reason(reading, statement, origin) for statement, origin in because}
+        if conclusion is None:
+            return tuple(reasons.values())
+        restated = restate_proof([*reasons], conclusion, self.catalogs)
+        return tuple(self._restate_reason(fact, [reasons[replaced] for replaced in fact.replaced]) for fact in restated)
+
+    def _restate_reason(self, restated: RestatedFact, reasons: Sequence[Reason]) -> Reason:
+        """Return a fact of a restated proof, with the origins of the facts that it stands for."""
+        statement = self._translate_restated(restated)
+        if len(reasons) == 1:
+            return replace(reasons[0], statement=statement)
+        return Reason(statement, "; ".join(dict.fromkeys(reason.because for reason in reasons)) or _BY_LOGIC)
+
+    def state_definition(self, fact: Statement) -> Statement:
+        """Return a fact of a definition in these words, with the criterion of a selection as the user wrote it."""
+        return self._translate_restated(restate_definition(fact, self.catalogs))
+
+    def _translate_restated(self, restated: RestatedFact) -> Statement:
+        """Return a restated fact in these words; the user's words stay as they are."""
+        return restated.statement.relabelled(lambda label: label if label in restated.texts else self.word(label))
 
     def _describe_reason(self, reading: Reading, statement: Statement, origin: FactOrigin) -> Reason:
         """Return a fact with its origin, in these words."""
@@ -259,7 +284,7 @@ class Vocabulary:
         """
         labels = (label for statement, _ in because for label in statement.labels if is_catalog_label(label))
         caveats_by_base = base_locations.find_caveats(reading, list(dict.fromkeys([*digests, *labels])))
-        words = dict(self.words) | _choose_names(
+        words = dict(self.words) | choose_names(
             reading, [digest for digest in caveats_by_base if digest not in self.words]
         )
         return tuple(describe_caveat(words[digest], caveat) for digest, caveat in caveats_by_base.items())
@@ -347,7 +372,7 @@ def sort_by_name(reading: Reading, digests: Collection[CatalogDigest]) -> list[C
     return sorted(digests, key=lambda digest: (digest not in names_by_digest, names_by_digest.get(digest, ()), digest))
 
 
-def _choose_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, str]:
+def choose_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, str]:
     """Return the first name of each catalog, or the beginning of its digest."""
     names_by_digest = catalog_names.find_names_by_digest(reading, digests)
     return {digest: names_by_digest[digest][0] if digest in names_by_digest else digest[:SHORT] for digest in digests}

@@ -46,6 +46,7 @@ class Defining(ArchivePart):
         trust: Trust | None = None,
         version: int | None = None,
         when: datetime | str | None = None,
+        layers: Sequence[str | PathLike[str]] = (),
     ) -> Catalog:
         """Define a catalog on files, or on a table in memory, which the archive then stores.
 
@@ -90,26 +91,23 @@ class Defining(ArchivePart):
         version, when
             For a table of Delta or Iceberg: the number of a version or snapshot, or a time at which it was the newest.
             By default the newest.
+        layers
+            For a folder in HATS: the folders of layers, which hold further attributes of the same sources. Their keys
+            are compared with those of the core, part by part. The catalog combines all; core and layers get names of
+            their own: `name` followed by "core", or by "layer" and the folder.
         """
         from provenn.archive import new_catalogs  # noqa: PLC0415 - a command starts without it
 
-        base = new_catalogs.ingest_base(
-            self.context,
-            name,
-            path,
-            key=key,
-            population=population,
-            format=format,
-            schema=schema,
-            options=options,
-            null=null,
-            rebuild=rebuild,
-            verify=verify,
-            trust=trust,
-            version=version,
-            when=when,
-        )
-        return self._make_handle(base)
+        reading: dict[str, Any] = {"format": format, "schema": schema, "options": options, "null": null}
+        reading |= {"rebuild": rebuild, "verify": verify, "trust": trust, "version": version, "when": when}
+        if layers:
+            from provenn.archive.layers import ingest_layers  # noqa: PLC0415 - few catalogs have layers
+
+            folders = [layers] if isinstance(layers, str | PathLike) else layers
+            definition = ingest_layers(self.context, name, path, folders, key=key, population=population, **reading)
+        else:
+            definition = new_catalogs.ingest_base(self.context, name, path, key=key, population=population, **reading)
+        return self._make_handle(definition)
 
     def append(
         self,

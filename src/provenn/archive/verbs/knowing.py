@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from provenn.archive.handle import Catalog
     from provenn.archive.implications import Declared
     from provenn.archive.listed_facts import ListedFact
+    from provenn.archive.overlaps import Overlap
     from provenn.archive.proof import Proof
     from provenn.archive.relation import Relation, Summary
     from provenn.knowledge.stored_facts import Fact
@@ -20,12 +21,30 @@ if TYPE_CHECKING:
     from provenn.logic.knowledge.set_index import SetRelation
     from provenn.logic.terms import Term
     from provenn.people.visibility import Visibility
+    from provenn.targets.engine_choice import EngineChoice
 
 __all__ = ["Knowing"]
 
 
 class Knowing(ArchivePart):
     """Methods of an archive about knowledge: how catalogs relate, proofs, and declared facts."""
+
+    def overlap(self, left: Catalog | str, right: Catalog | str, *, engine: EngineChoice = "auto") -> Overlap:
+        """Count the sources that two catalogs share, and those of one alone, and remember what was observed.
+
+        Afterwards `relate` knows how the catalogs relate. Known counts are not made again.
+
+        Parameters
+        ----------
+        left, right
+            The catalogs.
+        engine
+            As for `Catalog.to_arrow`.
+        """
+        from provenn.archive.overlaps import count_overlap  # noqa: PLC0415 - a command starts without it
+
+        first, second = ((catalog.definition, catalog.name) for catalog in (self.catalog(left), self.catalog(right)))
+        return count_overlap(self.context, first, second, engine=engine)
 
     def relate(self, left: Catalog | str, right: Catalog | str, *, why: bool = False) -> Relation:
         """Return how two catalogs relate, proved from their lineage and declared facts.

@@ -7,7 +7,7 @@ from typing import Final
 
 from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART
 from provenn.logic.knowledge.reasoner import Reasoner
-from provenn.logic.knowledge.sat import WeightedSolver
+from provenn.logic.knowledge.weighted_sat import WeightedSolver
 
 __all__ = ["Objects"]
 

@@ -1,4 +1,4 @@
-"""The only module that calls the SAT solver (python-sat).
+"""The only module, with `weighted_sat`, that calls the SAT solver (python-sat).
 
 Clauses and assumptions are literals of the callers, ``2 * variable + complemented``. The solver's own numbering stays
 in this module; it is dense for any numbering of the callers.
@@ -6,23 +6,17 @@ in this module; it is dense for any numbering of the callers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from threading import TIMEOUT_MAX, Timer
 from typing import Any, Final
 from weakref import finalize
 
-from pysat.examples.rc2 import RC2
-from pysat.formula import WCNF
-from pysat.solvers import Minisat22
-
 from provenn import deadline
 from provenn.logic.knowledge.budget import Budget, Clock, RanOutError
 
-__all__ = ["Solver", "WeightedSolver"]
+__all__ = ["Solver", "number_literal"]
 
 _MOST_CONFLICTS: Final = 2**31 - 1  # the limit of python-sat
-_MOST_CORES: Final = 400  # of a weighted search
-_MOST_CONFLICTS_OF_A_STEP: Final = 2_000
 _SLICE: Final = 500  # conflicts between two checks of the deadline: well under a second of searching
 
 
@@ -32,7 +26,9 @@ class Solver:
     __slots__ = ("__weakref__", "_numbers", "_solver", "_variables")
 
     def __init__(self) -> None:
-        self._solver = Minisat22()
+        from pysat.solvers import Minisat22  # noqa: PLC0415 - simulated objects answer most questions
+
+        self._solver: Any = Minisat22()
         finalize(self, self._solver.delete)  # python-sat's own destructor fails when the interpreter exits
         self._numbers: dict[int, int] = {}
         self._variables: list[int] = [0]
@@ -41,7 +37,7 @@ class Solver:
         """Add clauses."""
         numbers, variables = self._numbers, self._variables
         self._solver.append_formula(
-            [[_number_literal(literal, numbers, variables) for literal in clause] for clause in clauses],
+            [[number_literal(literal, numbers, variables) for literal in clause] for clause in clauses],
             no_return=True,
         )
 
@@ -55,7 +51,7 @@ class Solver:
         DeadlineError
             When the deadline of the work passed first.
         """
-        numbers = [_number_literal(literal, self._numbers, self._variables) for literal in assumptions]
+        numbers = [number_literal(literal, self._numbers, self._variables) for literal in assumptions]
         if clock is None and not deadline.is_set():
             return bool(self._solver.solve(assumptions=numbers))
         if clock is None:
@@ -107,85 +103,7 @@ class Solver:
         self._solver.delete()
 
 
-class WeightedSolver:
-    """Clauses with weighted literals: finds the solution with the heaviest true literals (weighted MaxSAT).
-
-    Weights are whole numbers, so the answer is exact. The search is core-guided: Ignatiev, Morgado and Marques-Silva,
-    "RC2: an efficient MaxSAT solver" (2019).
-
-    Parameters
-    ----------
-    weights
-        The positive weight of each literal; a solution loses the weights of its false literals.
-    """
-
-    __slots__ = ("__weakref__", "_numbers", "_search", "_variables")
-
-    def __init__(self, weights: Mapping[int, int]) -> None:
-        self._numbers: dict[int, int] = {}
-        self._variables: list[int] = [0]
-        self._search: Any = _BoundedSearch(WCNF())
-        finalize(self, self._search.delete)
-        for literal, weight in weights.items():
-            self._search.add_clause([self._number_literal(literal)], weight=weight)
-
-    def add(self, clauses: Iterable[Iterable[int]]) -> None:
-        """Add clauses."""
-        for clause in clauses:
-            self._search.add_clause([self._number_literal(literal) for literal in clause])
-
-    def solve(self, losing_less_than: int) -> set[int] | None:
-        """Return the true variables of a solution with the least loss, or None if every solution loses too much.
-
-        Raises
-        ------
-        RanOutError
-            When the search takes too long: the limit is a number of steps, the same on every machine.
-        """
-        self._search.limit = losing_less_than
-        try:
-            model = self._search.compute()
-        except _LossError:
-            return None
-        return None if model is None else {self._variables[number] for number in model if number > 0}
-
-    def close(self) -> None:
-        """Free the solver's memory."""
-        self._search.delete()
-
-    def _number_literal(self, literal: int) -> int:
-        return _number_literal(literal, self._numbers, self._variables)
-
-
-class _LossError(Exception):
-    """Every solution loses at least the limit."""
-
-
-class _BoundedSearch(RC2):  # type: ignore[misc] # python-sat has no types
-    """A search that stops as soon as every solution is known to lose the limit."""
-
-    limit = 0
-    cores = 0
-
-    def process_core(self) -> None:
-        """Take in the next reason for a loss."""
-        deadline.check()
-        self.cores += 1
-        if self.cores > _MOST_CORES:
-            raise RanOutError
-        super().process_core()
-        if self.cost >= self.limit:
-            raise _LossError
-
-    def _call_oracle(self, *arguments: Any, **options: Any) -> bool:  # noqa: ANN401 - as python-sat has it
-        self.oracle.conf_budget(_MOST_CONFLICTS_OF_A_STEP)
-        answer = super()._call_oracle(*arguments, **options)
-        if self.oracle.get_status() is None:
-            raise RanOutError
-        return bool(answer)
-
-
-def _number_literal(literal: int, numbers: dict[int, int], variables: list[int]) -> int:
+def number_literal(literal: int, numbers: dict[int, int], variables: list[int]) -> int:
     """Return the solver's literal of a literal, with the next number for a new variable."""
     variable = literal >> 1
     number = numbers.get(variable)

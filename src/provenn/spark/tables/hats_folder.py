@@ -12,7 +12,7 @@
     SHA256SUMS                         checksums of all files
 
 With a margin, the folder is a collection: ``collection.properties``, a folder with the catalog, and a folder with the
-margin, which is a catalog as well.
+margin, which is a catalog as well. A layer also has ``extension.properties``.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from provenn.files.export_notes import FileNotes
 from provenn.files.hats_properties import (
     CHECKSUMS,
     COLLECTION,
+    EXTENSION,
     HEALPIX_COLUMN,
     PARTITIONS,
     PROPERTIES,
@@ -85,6 +86,8 @@ class HatsFolder:
         The notes about the contents.
     schema
         The Arrow types of the columns.
+    is_sorted
+        Whether rows are sorted by cell; those of a layer have the order of their core.
     """
 
     parent: DataFolder
@@ -95,6 +98,7 @@ class HatsFolder:
     partitions: Partitions
     notes: FileNotes
     schema: Any
+    is_sorted: bool = True
 
     def write(self, histogram: tuple[Integers, Integers], order: int, pixel_rows: int, margin: float | None) -> int:
         """Write all files to the entry ``result`` of the temporary folder, and return the number of rows.
@@ -126,6 +130,30 @@ class HatsFolder:
                 collection = {"obs_collection": self.name, "hats_primary_table_url": main}
                 collection |= {"all_margins": beside, "default_margin": beside, **describe_origin(self.notes)}
                 _Target(filesystem, root).put_file(COLLECTION, format_properties(collection).encode())
+            return sum(part.rows for part in parts)
+
+    def write_layer(self, core: str, key: str) -> int:
+        """Write the files of a layer, and return the number of rows.
+
+        ``extension.properties`` is for LSDB, which calls a layer an extension of a catalog. It names the folder of the
+        core, and no path: the files may be published.
+
+        Parameters
+        ----------
+        core
+            The folder of the core.
+        key
+            The column by which rows belong together.
+        """
+        with self.parent.open_filesystem(self.temporary) as (filesystem, path):
+            target = _Target(filesystem, f"{path}/result")
+            parts = self._write_parts(target, f"{path}/pixels", None)
+            extension = {"obs_collection": make_folder_name(self.name), "dataproduct_type": "extension"}
+            extension |= {"hats_primary_table_url": core.rpartition("/")[2], "hats_col_assn_primary": key}
+            extension |= {"hats_assn_join_table_url": ".", "hats_col_assn_join": key, "hats_ext_join_style": "inner"}
+            extension |= {"hats_ext_shares_primary_coords": "true", **describe_origin(self.notes)}
+            target.put_file(EXTENSION, format_properties(extension).encode())
+            self._write_texts(target, parts, self._describe("object", parts))
             return sum(part.rows for part in parts)
 
     def _write_margin(self, filesystem: Any, path: str, place: str, main: str, width: float) -> None:  # noqa: ANN401 - pyarrow has no types
@@ -177,7 +205,8 @@ class HatsFolder:
             for batch in kept:
                 if not len(batch):
                     continue
-                last = _check_sequence(batch, last, (order, number) if margin is None else None)
+                if self.is_sorted:
+                    last = _check_sequence(batch, last, (order, number) if margin is None else None)
                 conformed = pa.RecordBatch.from_arrays(batch.columns, schema=schema)
                 first_row = conformed.slice(0, 1) if first_row is None else first_row
                 writer.write_batch(conformed)

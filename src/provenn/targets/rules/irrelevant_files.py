@@ -21,7 +21,8 @@ def irrelevant_files(step: PlanStep, needed: frozenset[AttributeIdentity], scene
     Sound: each file states bounds that hold for all its rows, and they refute the condition
     (`provenn.knowledge.file_relevance`). So the selection drops every row of the files that are left out. Between the
     selection and the files, attributes are only derived, row by row. The step for the chosen files has a set of its
-    own, so that nothing is concluded of it that holds for all files.
+    own, so that nothing is concluded of it that holds for all files. If no file is left, the step without rows keeps
+    the set of the selection: what all files state together may be too little to prove by sets that it is empty.
 
     Examples
     --------
@@ -42,7 +43,9 @@ def irrelevant_files(step: PlanStep, needed: frozenset[AttributeIdentity], scene
     if chosen is None:
         return None
     if not chosen:
-        return Rewrite(Nothing(step.attributes), "by what the files say of themselves, none has such sources")
+        return Rewrite(
+            Nothing(step.attributes, step.sources), "by what the files say of themselves, none has such sources"
+        )
     scan = Scan(inner.base, chosen)
     dropped = inner.file_count - scan.file_count
     smaller: PlanStep = scan

@@ -97,13 +97,22 @@ class FragmentScan(PlanStep):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nothing(PlanStep):
-    """No rows: the plan reads no data for this step."""
+    """No rows: the plan reads no data for this step.
+
+    Parameters
+    ----------
+    empty_attributes
+        The attributes that the rows would have.
+    sources
+        The set without sources. It is not the empty set by definition where only the files state that it is empty.
+    """
 
     word = "nothing"
     empty_attributes: Attributes
+    sources: Extent = nothing
 
     def _own_extent(self) -> Extent:
-        return nothing
+        return self.sources
 
     def _own_attributes(self) -> Attributes:
         return self.empty_attributes
@@ -116,3 +125,6 @@ class Nothing(PlanStep):
     def replace_inputs(self, inputs: Sequence[PlanStep]) -> PlanStep:  # noqa: ARG002 - there are no inputs
         """Return the step itself."""
         return self
+
+    def _details(self) -> tuple[object, ...]:
+        return (self.sources.digest, *sorted(self.empty_attributes))

@@ -10,12 +10,16 @@ from provenn.archive import Archive, Catalog, Stored
 from provenn.archive.neighbourhood import Direction
 from provenn.archive.relation import WORDS
 from provenn.catalogs.verbs import CLASSES
+from provenn.definitions.catalog_entries import list_first_of_extent
 from provenn.display.lineage_picture import LineagePicture
 from provenn.hints import phrase_for_page
 from provenn.knowledge.stored_facts import Fact
+from provenn.web.catalog_data import CatalogData, see_data
 from provenn.web.defining import DefinitionParameter, find_definers, list_parameters
 from provenn.web.pages.lineage import CatalogReference, Depth, make_lineage_picture
+from provenn.web.remembering import Remembering
 from provenn.web.rendering import ServedArchive, add_page
+from provenn.words.vocabulary import SHORT, choose_names
 
 __all__ = ["CatalogLink", "make_catalog_link", "router"]
 
@@ -25,6 +29,9 @@ _MOST = 20
 """Maximum number of catalogs and changes that a section shows beside their total number."""
 
 _DRAWN = 30
+
+_NEWS = 5.0
+"""Seconds after which the page says that files came to the folders of a catalog."""
 
 _OF_SEVERAL_POPULATIONS = frozenset(
     kind for kind, catalog_class in CLASSES.items() if catalog_class.profile.crosses_populations
@@ -150,6 +157,8 @@ class CatalogPage:
         The attributes in the order of the columns.
     made_from, made_from_it
         The dependencies, and the catalogs that depend on this catalog.
+    data
+        The size, some rows, and tallies of values.
     lineage
         The neighbouring catalogs, as the picture shows them.
     same_sources
@@ -178,6 +187,7 @@ class CatalogPage:
     attributes: tuple[AttributeRow, ...]
     made_from: tuple[Neighbour, ...]
     made_from_it: DerivedCatalogs
+    data: CatalogData
     lineage: LineagePicture
     depth: int
     direction: str
@@ -215,7 +225,7 @@ def show_catalog(
         if node.kind in _OF_SEVERAL_POPULATIONS and archive.catalog(node.id).population != catalog.population
     }
     related = _find_relations(archive, catalog, [*dict.fromkeys(dependencies), *dependents], foreign)
-    same = archive.same_sources(catalog, by_construction=True)
+    same, same_total = archive.context.read(list_first_of_extent, catalog.digest, _MOST)
     return CatalogPage(
         name=description.name,
         names=description.names,
@@ -231,10 +241,13 @@ def show_catalog(
         attributes=_list_attributes(archive, catalog),
         made_from=tuple(related[link.digest] for link in dict.fromkeys(dependencies)),
         made_from_it=DerivedCatalogs(tuple(related[link.digest] for link in dependents), len(dependents) + focus.below),
+        data=see_data(catalog),
         lineage=lineage,
         depth=depth,
         direction=direction,
-        same_sources=FirstCatalogs(tuple(map(make_catalog_link, same[:_MOST])), len(same)),
+        same_sources=FirstCatalogs(
+            tuple(CatalogLink(name or digest[:SHORT], digest) for digest, name in same), same_total
+        ),
         fragments=tuple(_make_fragment_row(stored) for stored in archive.fragments(catalog, dropped=True)),
         says=tuple(map(str, description.says)),
         facts=tuple(_make_fact_row(fact) for fact in archive.facts(catalog, retracted=True)),
@@ -262,8 +275,8 @@ def _list_attributes(archive: Archive, catalog: Catalog) -> tuple[AttributeRow, 
     definers = find_definers(catalog.definition)
     attributes = catalog.schema.attributes
     key = {attribute.name for attribute in catalog.schema.key}
-    used = {definers[attribute.identity][0] for attribute in attributes}
-    links = {definer.digest: make_catalog_link(Catalog(archive, definer)) for definer in used}
+    used = {definers[attribute.identity][0].digest for attribute in attributes}
+    names = archive.context.read(choose_names, used)
     return tuple(
         AttributeRow(
             name=attribute.name,
@@ -273,10 +286,11 @@ def _list_attributes(archive: Archive, catalog: Catalog) -> tuple[AttributeRow, 
             description=attribute.description,
             nullable=attribute.nullable,
             key=attribute.name in key,
-            defined_by=links[definers[attribute.identity][0].digest],
-            defined_as=definers[attribute.identity][1],
+            defined_by=CatalogLink(names[definer.digest], definer.digest),
+            defined_as=defined_as,
         )
         for attribute in attributes
+        for definer, defined_as in (definers[attribute.identity],)
     )
 
 
@@ -324,4 +338,4 @@ def _read_history(archive: Archive, name: str) -> NameHistory:
     )
 
 
-add_page(router, "/catalogs/{which}", show_catalog, "catalog.html")
+add_page(router, "/catalogs/{which}", show_catalog, "catalog.html", remembering=Remembering(seconds=_NEWS))

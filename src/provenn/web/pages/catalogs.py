@@ -1,11 +1,15 @@
 """The page that lists the catalogs of an archive, with search, sorting and pagination."""
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
+from provenn.database.transactions import Reading
+from provenn.definitions.search import read_list_state
+from provenn.web.remembering import Remembering
 from provenn.web.rendering import ServedArchive, add_page
 
 __all__ = ["router"]
@@ -88,8 +92,10 @@ def list_catalogs(
         "owner": owner or None,
         "named": not unnamed,
     }
-    total = archive.matches(text, **filters)
-    matches = archive.search(text, **filters, sort=sort, start=(page - 1) * _PER_PAGE, most=_PER_PAGE)
+    start = (page - 1) * _PER_PAGE
+    matches = archive.search(text, **filters, sort=sort, start=start, most=_PER_PAGE)
+    is_last = 0 < len(matches) < _PER_PAGE
+    total = start + len(matches) if is_last else archive.matches(text, **filters)
     return CatalogsPage(
         CatalogQuery(text, attribute, population, owner, sort, unnamed),
         tuple(
@@ -113,4 +119,8 @@ def list_catalogs(
     )
 
 
-add_page(router, "/catalogs", list_catalogs, "catalogs.html")
+def _read_state(reading: Reading, options: Mapping[str, Any]) -> Hashable | None:
+    return None if options["text"] else read_list_state(reading)
+
+
+add_page(router, "/catalogs", list_catalogs, "catalogs.html", remembering=Remembering(read_state=_read_state))

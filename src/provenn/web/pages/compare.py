@@ -1,20 +1,33 @@
 """The page that compares two or three catalogs, and proves or refutes a statement about catalogs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
+from operator import and_, sub
+from shlex import quote
 from typing import Annotated, Final
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Form, Query
+from fastapi.responses import RedirectResponse, Response
 
 from provenn.archive import Archive
+from provenn.archive.comparison import RegionKnown
+from provenn.archive.overlaps import map_overlap
 from provenn.archive.witnesses import describe_help
 from provenn.display import relationship_html, venn_states_svg, world_svg
+from provenn.display.row_counts import Rows
 from provenn.display.venn import RegionState
-from provenn.errors import ProvennError
+from provenn.errors import ProvennError, SparkNeededError
+from provenn.gate.entrances import entrance
+from provenn.logic.terms import Term
 from provenn.web.asking import FormProblem, add_form, make_problem
+from provenn.web.catalog_data import MOST_UNASKED, has_position
 from provenn.web.pages.catalog import CatalogLink
-from provenn.web.rendering import ServedArchive
+from provenn.web.policy import make_picture
+from provenn.web.remembering import Remembering
+from provenn.web.rendering import ServedArchive, make_query
 from provenn.web.saying import LinkedStatement, ProofReason, split_reasons, split_statement
 
 __all__ = ["SUGGESTED", "router", "suggest_names"]
@@ -37,11 +50,15 @@ Name = Annotated[str, Query(max_length=500)]
 
 @dataclass(frozen=True, slots=True)
 class VennRegion:
-    """A region of the Venn diagram: the region in words, its state, and the state in words."""
+    """A region of the Venn diagram: in words; its state, and in words; and its number of sources, as far as proved.
+
+    The number outside all catalogs is not known, and None.
+    """
 
     words: str
     state: RegionState
     says: str
+    sources: Rows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +88,10 @@ class ComparedCatalogs:
         The first hypercubes, each as one boolean per region: whether the region is inhabited.
     pairs
         The relation of each pair.
+    is_open
+        Whether a look at the data would tell more: two catalogs whose relation, or a region of it, is unknown.
+    has_sky
+        Whether both of two catalogs have positions on the sky.
     """
 
     catalogs: tuple[CatalogLink, ...]
@@ -79,6 +100,8 @@ class ComparedCatalogs:
     hypercubes: int
     cells: tuple[tuple[bool, ...], ...]
     pairs: tuple[ComparedPair, ...]
+    is_open: bool = False
+    has_sky: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +164,11 @@ class ComparePage:
     answer: ProofAnswer | None
     problem: FormProblem | None
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same request would be answered in the same way: not if the time for a proof ran out."""
+        return self.problem is None and (self.answer is None or not self.answer.ran_out)
+
 
 def compare_catalogs(
     archive: ServedArchive,
@@ -173,9 +201,13 @@ def suggest_names(archive: Archive) -> tuple[str, ...]:
 
 def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
     comparison = archive.compare(*names, why=True)
+    is_pair = len(comparison.names) == 2
     return ComparedCatalogs(
         tuple(CatalogLink(name, digest) for name, digest in zip(comparison.names, comparison.digests, strict=True)),
-        tuple(VennRegion(region.words, region.state, region.says) for region in comparison.regions),
+        tuple(
+            VennRegion(region.words, region.state, region.says, _bound_region(archive, comparison.digests, region))
+            for region in comparison.regions
+        ),
         str(comparison.hypercubes.kind),
         len(comparison.hypercubes),
         tuple(tuple(map(bool, cube.ravel())) for cube in islice(comparison.hypercubes.arrays(), _DRAWN)),
@@ -189,7 +221,19 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
             )
             for relation in comparison.relations
         ),
+        is_pair and any(region.state is RegionState.UNKNOWN for region in comparison.regions),
+        is_pair and all(has_position(archive.catalog(digest)) for digest in comparison.digests),
     )
+
+
+def _bound_region(archive: Archive, digests: Sequence[str], region: RegionKnown) -> Rows | None:
+    """Return the number of sources of a region, as far as it is proved; None outside all catalogs."""
+    if not any(region.inside):
+        return None
+    sets = {place: Term((digest,)) for place, digest in enumerate(digests)}
+    inside = reduce(and_, (sets[place] for place, flag in enumerate(region.inside) if flag))
+    bounds = archive.bounds(reduce(sub, (sets[place] for place, flag in enumerate(region.inside) if not flag), inside))
+    return Rows.between(bounds.low, bounds.high)
 
 
 def _prove(archive: Archive, ask: str) -> ProofAnswer:
@@ -231,4 +275,35 @@ def _draw_pictures(page: ComparePage) -> dict[str, str]:
     return pictures
 
 
-add_form(router, "/compare", compare_catalogs, "compare.html", _draw_pictures)
+add_form(router, "/compare", compare_catalogs, "compare.html", _draw_pictures, remembering=Remembering())
+
+
+@router.post("/compare/look", include_in_schema=False)
+@entrance("form for a look at two catalogs", "length")
+def look_at_overlap(
+    archive: ServedArchive,
+    *,
+    a: Annotated[str, Form(min_length=1, max_length=500)],
+    b: Annotated[str, Form(min_length=1, max_length=500)],
+) -> RedirectResponse:
+    """Count the sources that two catalogs share and those of one alone, without Spark; go back to the comparison."""
+    try:
+        archive.overlap(a, b, engine="look")
+    except SparkNeededError as error:
+        command = f"provenn relate {quote(a)} {quote(b)} --look"
+        raise SparkNeededError(
+            error.message, hint=f"ask the administrator to run {command}, which starts Spark"
+        ) from error
+    return RedirectResponse(make_query("/compare", a=a, b=b), 303)
+
+
+@router.get(
+    "/compare/sky.svg",
+    response_class=Response,
+    summary="The map of the sources that two catalogs share, and of those of one alone, as a picture.",
+    responses={200: {"content": {"image/svg+xml": {}}}},
+)
+def draw_overlap(archive: ServedArchive, *, a: Name, b: Name) -> Response:
+    """Draw the regions of two catalogs on the sky."""
+    first, second = ((catalog.definition, catalog.name) for catalog in (archive.catalog(a), archive.catalog(b)))
+    return make_picture(map_overlap(archive.context, first, second, most=MOST_UNASKED).svg())

@@ -35,7 +35,7 @@ def show_capabilities(jobs: ServedTapJobs, request: Request, name: str) -> Respo
     """Show what the cone search in a catalog can do."""
     table = _find_placed_table(jobs, name)
     address = find_address(request, f"/scs/{name}")
-    limit = jobs.limits.service.most_rows
+    limit = jobs.limits.most_rows
     return make_xml(format_cone_capabilities(address, limit, table.description, (10.68, 41.27)))
 
 

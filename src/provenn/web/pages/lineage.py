@@ -9,6 +9,7 @@ from provenn.archive import Archive, Catalog
 from provenn.archive.neighbourhood import Direction
 from provenn.display.lineage_picture import LineagePicture, lineage_svg
 from provenn.web.policy import picture_policy
+from provenn.web.remembering import Remembering
 from provenn.web.rendering import ServedArchive, add_page, make_catalog_url
 
 __all__ = ["CatalogReference", "Depth", "make_lineage_picture", "router"]
@@ -64,7 +65,7 @@ def show_lineage(
     return LineagePage(focus.name, focus.id, depth, direction, most, picture)
 
 
-add_page(router, "/catalogs/{which}/lineage", show_lineage, "lineage.html")
+add_page(router, "/catalogs/{which}/lineage", show_lineage, "lineage.html", remembering=Remembering())
 
 
 @router.get("/catalogs/{which}/lineage.svg", include_in_schema=False)

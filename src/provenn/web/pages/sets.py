@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from provenn.archive import Archive, Catalog
 from provenn.web.pages.catalog import CatalogLink, make_catalog_link
 from provenn.web.pages.lineage import CatalogReference
+from provenn.web.remembering import Remembering
 from provenn.web.rendering import ServedArchive, add_page
 
 __all__ = ["router"]
@@ -108,4 +109,4 @@ def _make_related(kind: Kind, catalogs: list[Catalog] | None, page: int, size: i
     return RelatedCatalogs(kind, words, links, len(catalogs), page, max(1, -(-len(catalogs) // size)))
 
 
-add_page(router, "/catalogs/{which}/sets", show_sets, "sets.html")
+add_page(router, "/catalogs/{which}/sets", show_sets, "sets.html", remembering=Remembering())

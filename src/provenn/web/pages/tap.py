@@ -53,7 +53,7 @@ def show_service(request: Request) -> RedirectResponse:
 @router.get("/tap/capabilities")
 def show_capabilities(jobs: ServedTapJobs, request: Request) -> Response:
     """Show what the service can do."""
-    return make_xml(format_capabilities(find_address(request, "/tap"), jobs.limits.service))
+    return make_xml(format_capabilities(find_address(request, "/tap"), jobs.limits))
 
 
 @router.get("/tap/availability")

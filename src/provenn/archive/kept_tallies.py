@@ -1,0 +1,77 @@
+"""Tallies of catalogs for pages and pictures: recalled if they were kept, otherwise made and kept.
+
+A kept tally is right for ever, because definitions and base files do not change. Two conditions keep it so: a tally is
+recalled only after a check that the base files are unchanged, and it is kept only if the plan that read the data rested
+on no declared or observed fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from provenn.archive.context import Context
+from provenn.catalogs import Base, Catalog, cone, list_bases
+from provenn.catalogs.roots import check_roots
+from provenn.data.tallies import find_tally, keep_tally
+from provenn.files.file_set import EXTERNAL, TABLE
+
+if TYPE_CHECKING:
+    from provenn.words.described_plan import DescribedPlan
+
+__all__ = ["keep_made_tally", "plan_columns", "recall_tally"]
+
+
+def recall_tally(context: Context, catalog: Catalog, subject: str) -> Any | None:  # noqa: ANN401 - JSON
+    """Return the kept tally of a catalog, or None.
+
+    Raises
+    ------
+    FilesMissingError, FilesChangedError
+        If base files are missing or have changed.
+    BaseFilesError
+        If base files lie outside the permitted folders.
+    """
+    tally = context.read(find_tally, catalog.digest, subject)
+    if tally is None:
+        return None
+    bases = list_bases(cone(catalog))
+    if any(base.files.format in (EXTERNAL, TABLE) for base in bases):  # only Spark could check them
+        return None
+    _check_bases(context, bases)
+    return tally
+
+
+def _check_bases(context: Context, bases: list[Base]) -> None:
+    """Check that the files of base catalogs are permitted and unchanged."""
+    check_roots(tuple(bases), context.workshop.roots)
+    context.workshop.check_bases(bases)
+
+
+def keep_made_tally(context: Context, catalog: Catalog, subject: str, tally: Any, plan: DescribedPlan) -> None:  # noqa: ANN401 - JSON
+    """Keep a tally of a catalog, unless the plan that read its data rests on facts, or the archive is busy."""
+    from provenn.targets.leaning import find_supporting_facts  # noqa: PLC0415 - see below
+
+    if not find_supporting_facts(plan):
+        context.database.note(lambda writing: keep_tally(writing, catalog.digest, subject, tally))
+
+
+def plan_columns(
+    context: Context, catalog: Catalog, name: str, attributes: tuple[str, ...]
+) -> Callable[[], DescribedPlan]:
+    """Return a function that plans some attributes of a catalog for the present state of the archive."""
+    from provenn.archive.plans import attach_names  # noqa: PLC0415 - most commands plan nothing
+    from provenn.catalogs import verbs  # noqa: PLC0415
+    from provenn.targets.plan_memory import PlanMemory  # noqa: PLC0415
+    from provenn.targets.planning import plan_catalog  # noqa: PLC0415
+
+    database, memory = context.database, PlanMemory["DescribedPlan"]()
+    kept = catalog if attributes == catalog.schema.names else verbs.keep(catalog, attributes)
+
+    def replan() -> DescribedPlan:
+        return memory.recall(
+            database,
+            lambda reading: attach_names(plan_catalog(reading, kept, name), database, "never", {kept.digest: name}),
+        )
+
+    return replan

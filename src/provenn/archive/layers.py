@@ -1,0 +1,110 @@
+"""Ingesting a core in HATS with its layers, which hold further attributes of the same sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+from provenn.archive.context import Context
+from provenn.archive.new_catalogs import define_catalog, ingest_base
+from provenn.catalogs import Catalog as Definition
+from provenn.catalogs import list_bases, verbs
+from provenn.database.transactions import Writing
+from provenn.digests import CatalogDigest
+from provenn.errors import BaseFilesError, FilesChangedError
+from provenn.files.hats_layers import HatsParts, read_parts
+from provenn.files.listing import make_absolute
+from provenn.hints import Hint
+from provenn.knowledge.observations import observe_fact
+from provenn.logic import equal
+
+__all__ = ["ingest_layers"]
+
+
+def ingest_layers(
+    context: Context,
+    name: str,
+    path: object,
+    layers: Sequence[str | PathLike[str]],
+    *,
+    key: str | Sequence[str] | None,
+    population: str,
+    **options: Any,  # noqa: ANN401 - those of ingest_base
+) -> Definition:
+    """Define the combination of a core and its layers; see `Archive.ingest`.
+
+    The keys of all parts are compared first. If they are the same, core and layers have the same sources: this becomes
+    an observed fact, on which proofs rest.
+
+    Raises
+    ------
+    FormatError
+        If the core or a layer is no folder in HATS.
+    KeyValuesError
+        If a layer does not have the keys of the core.
+    BaseFilesError
+        If the core has no key, or a layer has no further columns.
+    FilesChangedError
+        If files changed meanwhile.
+    """
+    if key is None or not isinstance(path, str | PathLike):
+        raise BaseFilesError("a core with layers is a folder in HATS with a key", hint="name the folder and its key")
+    key_names = [key] if isinstance(key, str) else list(key)
+    places = [make_absolute(layer) for layer in layers]
+    core, *others = [read_parts(place) for place in (path, *places)]
+    columns = _choose_columns(core, others)
+    rows = [context.workshop.compare_layer(core, layer, key_names) for layer in others]
+    sources = {"key": key_names, "population": population, **options}
+    bases = [
+        ingest_base(context, base_name, place, **sources)
+        for base_name, place in zip(_name_bases(name, others), (path, *places), strict=True)
+    ]
+    # The fact is about the contents that were ingested: nothing changed between comparing and ingesting.
+    if [read_parts(place).files for place in (path, *places)] != [parts.files for parts in (core, *others)]:
+        raise FilesChangedError(f"files of {name} changed while they were read", hint="ingest them again")
+    context.workshop.check_bases(list_bases(bases))
+    context.write(_observe_same_sources, [base.digest for base in bases], rows)
+    kept = [verbs.keep(base, names) for base, names in zip(bases[1:], columns, strict=True)]
+    combined = verbs.combine(bases[0], *kept)
+    define_catalog(context, combined, name)
+    return combined
+
+
+def _choose_columns(core: HatsParts, layers: Sequence[HatsParts]) -> list[list[str]]:
+    """Return the columns of each layer that the core lacks.
+
+    Raises
+    ------
+    BaseFilesError
+        If a layer has none, or two layers have a column of the same name.
+    """
+    folders: dict[str, str] = {}
+    columns = []
+    for layer in layers:
+        columns.append([name for name in layer.columns if name not in core.columns])
+        if not columns[-1]:
+            raise BaseFilesError(f"{layer.folder} has no column that {core.folder} lacks", hint="omit this layer")
+        for name in columns[-1]:
+            if name in folders:
+                raise BaseFilesError(
+                    f"the layers {folders[name]} and {layer.folder} both have a column {name}",
+                    hint=Hint(
+                        "ingest one of them apart, rename() the column, and combine()",
+                        command="ingest one of them apart, rename the column with `provenn rename`, and combine them",
+                    ),
+                )
+            folders[name] = layer.folder
+    return columns
+
+
+def _name_bases(name: str, layers: Sequence[HatsParts]) -> list[str]:
+    """Return the names of the core and of each layer, which follow the names of their folders."""
+    return [f"{name} core", *(f"{name} layer {layer.folder.rpartition('/')[2]}" for layer in layers)]
+
+
+def _observe_same_sources(writing: Writing, bases: Sequence[CatalogDigest], rows: Sequence[int]) -> None:
+    """Record that a core and its layers have the same sources."""
+    core, *layers = bases
+    for layer, number in zip(layers, rows, strict=True):
+        observe_fact(writing, equal(core, layer), f"{number:,} keys compared in the parts of core and layer")

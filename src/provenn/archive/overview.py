@@ -1,0 +1,202 @@
+"""The overview of a catalog's data: its size, some rows, and tallies of its values, read without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from provenn.archive.context import Context
+from provenn.archive.kept_tallies import keep_made_tally, plan_columns, recall_tally
+from provenn.archive.stored_fragments import list_stored_fragments
+from provenn.catalogs import Catalog, cone, list_bases
+from provenn.display.cell_texts import format_cell
+from provenn.display.row_counts import Rows
+from provenn.display.value_tally import ValueTally
+from provenn.errors import ProvennError, SparkNeededError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from provenn.words.described_plan import DescribedPlan
+
+__all__ = ["Overview", "SeenValues", "make_overview"]
+
+_SHOWN: Final = 10
+_MOST_ROWS: Final = 10_000
+_MOST_VALUES: Final = 2_000_000
+_LONGEST_LINEAGE: Final = 250
+"""The most catalogs of a lineage that is planned for a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenValues:
+    """Some rows of a catalog, and the tallies of their values.
+
+    Attributes
+    ----------
+    rows_read, is_whole
+        The number of rows that were tallied, and whether these are all rows.
+    columns, rows
+        The attributes, and the first rows, each value as text or None for NULL.
+    tallies
+        The tally of each attribute.
+    left_out
+        The attributes that only Spark can compute.
+    fragments
+        The numbers of the fragments that were stored for these sources: with others, more may be readable.
+    """
+
+    rows_read: int
+    is_whole: bool
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    tallies: tuple[ValueTally, ...]
+    left_out: tuple[str, ...] = ()
+    fragments: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What is known of the data of a catalog without starting Spark.
+
+    Attributes
+    ----------
+    size
+        The number of sources: counted, bounded or estimated.
+    values
+        Rows and tallies; None if they cannot be read without Spark.
+    refusal
+        Why values cannot be read; empty if they can.
+    rests_on
+        The declared facts on which the answer rests, in words.
+    """
+
+    size: Rows
+    values: SeenValues | None
+    refusal: str = ""
+    rests_on: tuple[str, ...] = ()
+
+    @property
+    def size_words(self) -> str:
+        """How the number of sources is known, in a word."""
+        if self.size.is_exact:
+            return "counted"
+        bounds = "bounded" if self.size.high is not None or self.size.low else ""
+        guess = "estimated" if self.size.estimate is not None else ""
+        return " and ".join(filter(None, (bounds, guess))) or "unknown without reading data"
+
+
+def make_overview(context: Context, catalog: Catalog, name: str) -> Overview:
+    """Return the overview of a catalog; `name` is for messages.
+
+    Values are read once, and kept: at most some thousand rows, from Parquet files and fragments, never by Spark.
+    """
+    replan = plan_columns(context, catalog, name, catalog.schema.names)
+    try:
+        values = _recall_values(context, catalog)
+        if values is None:
+            values = _see_values(context, catalog, name, replan)
+            rests_on = tuple(fact.words for fact in replan().rests_on)
+        else:
+            rests_on = ()  # what rests on facts is not kept
+    except ProvennError as error:
+        return Overview(_bound_size(catalog, replan), None, error.message)
+    size = Rows.exactly(values.rows_read) if values.is_whole else _bound_size(catalog, replan)
+    return Overview(size, values, rests_on=rests_on)
+
+
+def _bound_size(catalog: Catalog, replan: Callable[[], DescribedPlan]) -> Rows:
+    """Return the number of sources as far as a plan shows it."""
+    if len(cone(catalog)) > _LONGEST_LINEAGE:
+        return Rows()
+    try:
+        return replan().rows
+    except ProvennError:
+        return Rows()
+
+
+def _see_values(context: Context, catalog: Catalog, name: str, replan: Callable[[], DescribedPlan]) -> SeenValues:
+    """Read some rows; if a part of the attributes needs Spark, read the others."""
+    if len(cone(catalog)) > _LONGEST_LINEAGE:
+        raise SparkNeededError(f"the lineage of {len(cone(catalog)):,} catalogs is too long to be read for a page")
+    names = catalog.schema.names
+    try:
+        return _read_values(context, catalog, replan, ())
+    except SparkNeededError:
+        readable = _find_base_attributes(catalog)
+        if not readable or len(readable) == len(names):
+            raise
+    left_out = tuple(attribute for attribute in names if attribute not in readable)
+    return _read_values(context, catalog, plan_columns(context, catalog, name, readable), left_out)
+
+
+def _find_base_attributes(catalog: Catalog) -> tuple[str, ...]:
+    """Return the names of the attributes that base catalogs have, in a type that is read without Spark."""
+    from provenn.look.suitability import is_readable_type  # noqa: PLC0415 - a command starts without it
+
+    known = {attribute.identity for base in list_bases(cone(catalog)) for attribute in base.schema.attributes}
+    key = {attribute.name for attribute in catalog.schema.key}
+    return tuple(
+        attribute.name
+        for attribute in catalog.schema.attributes
+        if attribute.name in key or (attribute.identity in known and is_readable_type(attribute.type))
+    )
+
+
+def _read_values(
+    context: Context, catalog: Catalog, replan: Callable[[], DescribedPlan], left_out: Sequence[str]
+) -> SeenValues:
+    """Read some rows with the attributes of a plan, and keep what is seen."""
+    columns = max(1, len(replan().columns))
+    most = min(_MOST_ROWS, max(_SHOWN, _MOST_VALUES // columns))
+    table = context.workshop.collect_first_rows(replan, most, engine="look")
+    values = _tally_table(catalog, table, table.num_rows < most)
+    values = replace(values, left_out=tuple(left_out), fragments=_find_fragments(context, catalog))
+    keep_made_tally(context, catalog, "overview", asdict(values), replan())
+    return values
+
+
+def _find_fragments(context: Context, catalog: Catalog) -> tuple[int, ...]:
+    """Return the numbers of the fragments of a catalog's sources."""
+    stored = context.read(list_stored_fragments, catalog.extent.digest)
+    return tuple(sorted(fragment.fragment.id for fragment in stored))
+
+
+def _tally_table(catalog: Catalog, table: pa.Table, is_whole: bool) -> SeenValues:
+    """Return rows and tallies of a table."""
+    from provenn.look.tallying import tally_column  # noqa: PLC0415 - pyarrow takes a while to import
+
+    first = [column.to_pylist() for column in table.slice(0, _SHOWN).columns]
+    return SeenValues(
+        table.num_rows,
+        is_whole,
+        tuple(table.column_names),
+        tuple(tuple(map(format_cell, row)) for row in zip(*first, strict=True)),
+        tuple(
+            tally_column(name, str(catalog.schema[name].type), column)
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        ),
+    )
+
+
+def _recall_values(context: Context, catalog: Catalog) -> SeenValues | None:
+    """Return what was kept of an earlier look."""
+    kept: Any = recall_tally(context, catalog, "overview")
+    if kept is None:
+        return None
+    tallies = tuple(
+        ValueTally(
+            **{
+                **tally,
+                "bins": tuple(tally["bins"]),
+                "commonest": tuple((value, number) for value, number in tally["commonest"]),
+            }
+        )
+        for tally in kept["tallies"]
+    )
+    lists = {name: tuple(kept[name]) for name in ("columns", "left_out", "fragments")}
+    if lists["left_out"] and lists["fragments"] != _find_fragments(context, catalog):
+        return None
+    rows = tuple(map(tuple, kept["rows"]))
+    return SeenValues(kept["rows_read"], kept["is_whole"], rows=rows, tallies=tallies, **lists)

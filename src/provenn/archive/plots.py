@@ -1,0 +1,184 @@
+"""Plots of two attributes of a catalog: a density of numbers, or the points of arrays such as light curves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provenn.archive.context import Context
+from provenn.archive.data import LIMIT
+from provenn.archive.kept_tallies import keep_made_tally, plan_columns, recall_tally
+from provenn.catalogs import Catalog
+from provenn.catalogs.schema import Attribute
+from provenn.criteria.types import DATE, INTEGRAL, TIMESTAMP, TIMESTAMP_NTZ, Type
+from provenn.display.density_plot import CurvePoints, PlotAxis, density_svg, light_curve_svg
+from provenn.durable import write_durably
+from provenn.errors import PictureError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from provenn.targets.engine_choice import EngineChoice
+
+__all__ = ["Plot", "make_plot"]
+
+_BINS: Final = 90
+_CURVES: Final = 12
+"""The most sources whose arrays are drawn."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plot:
+    """Two attributes against each other; a notebook draws it.
+
+    Attributes
+    ----------
+    name
+        The catalog.
+    x, y
+        The axes: attributes with the lowest and the highest value.
+    counts
+        The number of sources in each cell of a grid, by place along the first and the second axis; None for arrays.
+    curves
+        For arrays: the points of the first sources.
+    left_out
+        The number of sources without both values: NULL, NaN or infinite.
+    """
+
+    name: str
+    x: PlotAxis
+    y: PlotAxis
+    counts: NDArray[np.int64] | None
+    curves: tuple[CurvePoints, ...] = ()
+    left_out: int = 0
+
+    def svg(self, *, inline: bool = False) -> str:
+        """Draw the plot; `inline` uses the colours of the surrounding page."""
+        if self.counts is None:
+            return light_curve_svg(self.name, self.curves, self.x, self.y, inline=inline)
+        return density_svg(self.name, self.counts, self.x, self.y, inline=inline)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the plot as an SVG file."""
+        write_durably(Path(path), self.svg().encode())
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __repr__(self) -> str:
+        return f"<Plot {self.y.label} against {self.x.label} of {self.name}>"
+
+
+def make_plot(context: Context, catalog: Catalog, name: str, x: str, y: str, *, engine: EngineChoice = "auto") -> Plot:
+    """Return the plot of two attributes of a catalog.
+
+    Parameters
+    ----------
+    context, catalog
+        The archive, and the catalog.
+    name
+        The name of the catalog, for messages.
+    x, y
+        The attributes: two numbers, dates or moments; or two arrays of numbers.
+    engine
+        Who reads the values.
+
+    Raises
+    ------
+    AttributeNotFoundError
+        If the catalog has no such attribute.
+    PictureError
+        If an attribute has no numbers, or only one of them is an array.
+    """
+    attributes = catalog.schema[x], catalog.schema[y]
+    are_arrays = [_is_array(attribute.type) for attribute in attributes]
+    for attribute, is_array in zip(attributes, are_arrays, strict=True):
+        if not is_array and not _has_numbers(attribute.type):
+            raise PictureError(
+                f"{attribute.name} has the type {attribute.type}: only numbers, dates and moments can be plotted"
+            )
+    if are_arrays[0] != are_arrays[1]:
+        raise PictureError(f"{x} and {y} cannot be plotted together: only one of them is an array")
+    replan = plan_columns(context, catalog, name, (x,) if x == y else (x, y))
+    if are_arrays[0]:
+        return _plot_arrays(context.workshop.collect_first_rows(replan, _CURVES, engine=engine), name, *attributes)
+    subject = f"plot {json.dumps([x, y])}"
+    kept: Any = recall_tally(context, catalog, subject)
+    if kept is None:
+        table = context.workshop.collect_for_picture(replan, LIMIT, engine=engine)
+        kept = _count_grid(table, x, y)
+        keep_made_tally(context, catalog, subject, kept, replan())
+    counts = np.zeros((_BINS, _BINS), np.int64)
+    counts.ravel()[np.array(kept["cells"], np.int64)] = kept["counts"]
+    axes = (_make_axis(attribute, *kept[side]) for attribute, side in zip(attributes, ("x", "y"), strict=True))
+    return Plot(name, *axes, counts, left_out=kept["left_out"])
+
+
+def _is_array(kind: Type) -> bool:
+    return str(kind).startswith("array<")
+
+
+def _has_numbers(kind: Type) -> bool:
+    """Return whether values of a type lie on an axis."""
+    return kind.name in ("float", "double", "decimal") or kind in (*INTEGRAL, DATE, TIMESTAMP, TIMESTAMP_NTZ)
+
+
+def _make_axis(attribute: Attribute, low: float, high: float) -> PlotAxis:
+    """Return the axis of an attribute; magnitudes run from faint to bright."""
+    label = f"{attribute.name} ({attribute.unit})" if attribute.unit else attribute.name
+    return PlotAxis(label, low, high, _is_magnitude(attribute))
+
+
+def _is_magnitude(attribute: Attribute) -> bool:
+    """Return whether an attribute is a magnitude, by its UCD or its name; colours are not."""
+    return attribute.ucd.startswith("phot.mag") or attribute.name.lower().rstrip("s").endswith("mag")
+
+
+def _count_grid(table: pa.Table, x: str, y: str) -> dict[str, Any]:
+    """Return the number of rows in each inhabited cell of a grid over all finite values."""
+    from provenn.look.tallying import read_numbers  # noqa: PLC0415 - pyarrow takes a while to import
+
+    values = [read_numbers(table.column(name)) for name in (x, y)]
+    finite = np.isfinite(values[0]) & np.isfinite(values[1])
+    places, ends = [], []
+    for numbers in (each[finite] for each in values):
+        low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
+        high = high if high > low else low + 1
+        shares = (numbers / 2 - low / 2) / (high / 2 - low / 2)
+        places.append(np.minimum((shares * _BINS).astype(np.int64), _BINS - 1))
+        ends.append([low, high])
+    cells, counts = np.unique(places[0] * _BINS + places[1], return_counts=True)
+    left_out = int(table.num_rows - finite.sum())
+    return {"cells": cells.tolist(), "counts": counts.tolist(), "x": ends[0], "y": ends[1], "left_out": left_out}
+
+
+def _plot_arrays(table: pa.Table, name: str, x: Attribute, y: Attribute) -> Plot:
+    """Return the points of the arrays of the first sources."""
+    keys = [column for column in table.column_names if column not in (x.name, y.name)]
+    curves = []
+    for row in table.to_pylist():
+        pairs = zip(row[x.name] or (), row[y.name] or (), strict=False)
+        points = [(_read_value(first), _read_value(second)) for first, second in pairs]
+        numbers = np.array(points, float).reshape(-1, 2)
+        label = ", ".join(f"{key} {row[key]}" for key in keys)
+        curves.append(CurvePoints(label, numbers[:, 0], numbers[:, 1]))
+    first, second = _find_ends([curve.x for curve in curves]), _find_ends([curve.y for curve in curves])
+    return Plot(name, _make_axis(x, *first), _make_axis(y, *second), None, tuple(curves))
+
+
+def _read_value(value: object) -> float:
+    """Return an element of an array as a number; NaN if it is none."""
+    return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def _find_ends(arrays: list[NDArray[np.float64]]) -> tuple[float, float]:
+    """Return the lowest and the highest finite number in arrays."""
+    numbers = np.concatenate([*arrays, np.zeros(0)])
+    finite = numbers[np.isfinite(numbers)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)

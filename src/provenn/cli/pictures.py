@@ -1,0 +1,24 @@
+"""Options and output of the commands that write pictures."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from provenn.cli.output import write_json
+from provenn.cli.output_files import open_output_file
+
+__all__ = ["Overwrite", "SvgFile", "write_picture"]
+
+SvgFile = Annotated[Path, typer.Option("--svg", metavar="FILE", help="The SVG file to write.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
+
+
+def write_picture(svg: str, file: Path, said: str, *, overwrite: bool, as_json: bool, data: dict[str, Any]) -> None:
+    """Write a picture to a file, and say so; `said` is a sentence, and `data` its JSON."""
+    with open_output_file(file, overwrite=overwrite) as opened:
+        opened.write(svg)
+    if as_json:
+        write_json({"path": str(file), **data})
+    else:
+        typer.echo(f"wrote {said} to {file}")

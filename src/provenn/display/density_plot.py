@@ -1,0 +1,164 @@
+"""Two attributes against each other: the density of sources, and lines of points."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provenn.display.figure import ACCENT, Figure, draw_text, render_document, shorten_label, stack_vertically
+from provenn.display.markup import Element, format_number, make_element
+
+__all__ = ["CurvePoints", "PlotAxis", "density_svg", "light_curve_svg"]
+
+Numbers = NDArray[np.float64]
+
+_SIZE = 360.0
+_LEFT, _BOTTOM = 64.0, 40.0
+_CLASSES = 6
+_COLOURS = (ACCENT, "#c9541c", "#2f9461", "#9159c9")
+
+
+@dataclass(frozen=True, slots=True)
+class PlotAxis:
+    """An axis: its label, the values at its ends, and whether it runs from high to low, as magnitudes do."""
+
+    label: str
+    low: float
+    high: float
+    is_reversed: bool = False
+
+    def place(self, values: Numbers) -> Numbers:
+        """Return where values lie, from 0 at the beginning of the axis to 1 at its end."""
+        share = (values - self.low) / ((self.high - self.low) or 1.0)
+        return 1 - share if self.is_reversed else share
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round values along the axis, about five of them.
+
+        >>> PlotAxis("x", 0.0, 10.0).ticks
+        [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+        """
+        breadth = self.high - self.low
+        if not breadth > 0:
+            return [self.low]
+        power = 10.0 ** np.floor(np.log10(breadth / 5))
+        step = next(power * factor for factor in (1, 2, 5, 10) if breadth / (power * factor) <= 6)
+        first = np.ceil(self.low / step - 1e-9)
+        return [float(number * step) for number in np.arange(first, np.floor(self.high / step + 1e-9) + 1)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvePoints:
+    """The points of a source: its name, and two values for each point."""
+
+    name: str
+    x: Numbers
+    y: Numbers
+
+
+def density_svg(name: str, counts: NDArray[np.int64], x: PlotAxis, y: PlotAxis, *, inline: bool = False) -> str:
+    """Draw the number of sources in each cell of a grid of two attributes.
+
+    Parameters
+    ----------
+    name
+        The catalog.
+    counts
+        The number of sources, by place along the first and along the second axis, from low to high.
+    x, y
+        The axes.
+    inline
+        Whether the picture goes into a page and takes its colours; otherwise it brings its own.
+    """
+    columns, rows = counts.shape
+    inhabited = np.argwhere(counts)
+    most = int(counts.max(initial=0))
+    classes = np.floor(np.log(np.maximum(counts, 1)) / np.log(max(most, 2) + 1) * _CLASSES).astype(int)
+    paths: dict[int, list[str]] = {}
+    wide, high = _SIZE / columns, _SIZE / rows
+    for column, row in inhabited.tolist():
+        left = (columns - 1 - column if x.is_reversed else column) * wide
+        top = (row if y.is_reversed else rows - 1 - row) * high
+        box = f"M{left:.6g} {top:.6g}h{wide:.6g}v{high:.6g}h{-wide:.6g}z"
+        paths.setdefault(int(classes[column, row]), []).append(box)
+    drawn = [
+        make_element("path", d="".join(path), fill=ACCENT, fill_opacity=0.2 + 0.8 * (place + 1) / _CLASSES)
+        for place, path in sorted(paths.items())
+    ]
+    total = int(counts.sum())
+    note = draw_text(f"{shorten_label(name, 50)}: {total:,} sources, up to {most:,} in a cell", size=12, faint=True)
+    return render_document(
+        stack_vertically([_frame(drawn, x, y), note], gap=6),
+        title=f"{y.label} against {x.label} of {name}",
+        description=f"{total:,} sources; {x.label} from {x.low:.4g} to {x.high:.4g}, "
+        f"{y.label} from {y.low:.4g} to {y.high:.4g}",
+        inline=inline,
+    )
+
+
+def light_curve_svg(name: str, curves: Sequence[CurvePoints], x: PlotAxis, y: PlotAxis, *, inline: bool = False) -> str:
+    """Draw the points of a few sources, such as magnitudes at times; each source has a colour.
+
+    Parameters
+    ----------
+    name
+        The catalog.
+    curves
+        The sources; those after the fourth begin with the first colour again.
+    x, y, inline
+        As for `density_svg`.
+    """
+    drawn, legend = [], []
+    for place, curve in enumerate(curves):
+        colour = _COLOURS[place % len(_COLOURS)]
+        left, top = x.place(curve.x) * _SIZE, (1 - y.place(curve.y)) * _SIZE
+        path = "".join(
+            f"M{format_number(float(at))} {format_number(float(height))}h0"
+            for at, height in zip(left, top, strict=True)
+            if np.isfinite(at) and np.isfinite(height)
+        )
+        dots: dict[str, str | float] = {
+            "stroke": colour,
+            "stroke_width": 4.0,
+            "stroke_linecap": "round",
+            "fill": "none",
+        }
+        drawn.append(make_element("path", make_element("title", curve.name), d=path or "M0 0", **dots))
+        legend.append(draw_text(f"{shorten_label(curve.name, 60)}: {len(curve.x):,} points", size=12, faint=True))
+    return render_document(
+        stack_vertically([_frame(drawn, x, y), *legend], gap=4),
+        title=f"{y.label} against {x.label} of {name}",
+        description="; ".join(f"{curve.name}: {len(curve.x):,} points" for curve in curves),
+        inline=inline,
+    )
+
+
+def _frame(drawn: Sequence[Element], x: PlotAxis, y: PlotAxis) -> Figure:
+    """Return a drawing with its axes."""
+    parts = [make_element("g", *drawn, transform=f"translate({_LEFT:g} 0)")] if drawn else []
+    border: dict[str, str | float] = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.6}
+    parts.append(make_element("rect", x=_LEFT, y=0.0, width=_SIZE, height=_SIZE, **border))
+    for value in x.ticks:
+        at = _LEFT + float(x.place(np.array(value))) * _SIZE
+        parts += [_tick(at, _SIZE, 0, 5), _label(f"{value:g}", at, _SIZE + 17, "middle")]
+    for value in y.ticks:
+        at = (1 - float(y.place(np.array(value)))) * _SIZE
+        parts += [_tick(_LEFT, at, -5, 0), _label(f"{value:g}", _LEFT - 8, at + 4, "end")]
+    parts.append(_label(shorten_label(x.label, 40), _LEFT + _SIZE / 2, _SIZE + 34, "middle", size=13.0))
+    middle = _SIZE / 2
+    title = _label(shorten_label(y.label, 40), 12.0, middle, "middle", size=13.0)
+    turned = Element(title.tag, (*title.attributes, ("transform", f"rotate(-90 12 {middle:g})")), title.children)
+    return Figure(_LEFT + _SIZE + 8, _SIZE + _BOTTOM, (*parts, turned))
+
+
+def _tick(x: float, y: float, across: float, down: float) -> Element:
+    """Return a short line at an axis."""
+    path = f"M{format_number(x)} {format_number(y)}l{format_number(across)} {format_number(down)}"
+    return make_element("path", d=path, stroke="currentColor", stroke_opacity=0.6)
+
+
+def _label(text: str, x: float, y: float, anchor: str, size: float = 11.0) -> Element:
+    """Return a text at an axis."""
+    return make_element("text", text, x=x, y=y, font_size=size, text_anchor=anchor)

@@ -1,0 +1,287 @@
+"""A map of the sky: the density of sources in cells, outlines of regions, and a graticule."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provenn.display.figure import ACCENT, Figure, draw_text, render_document, shorten_label, stack_vertically
+from provenn.display.markup import Element, ElementReference, make_element
+from provenn.display.sky_projection import SkyView
+
+__all__ = ["MOST_LAYERS", "SkyCells", "SkyLinks", "SkyOutline", "SkyView", "sky_map_svg"]
+
+Numbers = NDArray[np.float64]
+
+_COLOURS = (ACCENT, "#c9541c", "#2f9461", "#9159c9")
+"""A colour for each catalog; each is visible on white and on black."""
+
+MOST_LAYERS = len(_COLOURS)
+"""The most catalogs on a map."""
+
+_CLASSES = 6
+_MOST_REACHED = 40
+"""The most cells that are reached by keyboard one after the other."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SkyCells:
+    """The cells of a catalog.
+
+    Parameters
+    ----------
+    name
+        The catalog.
+    ra, dec
+        The corners of the cells in degrees, a row per cell.
+    counts
+        The number of sources in each cell.
+    total
+        The number of sources in all cells, on the map or not.
+    """
+
+    name: str
+    ra: Numbers
+    dec: Numbers
+    counts: NDArray[np.int64]
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SkyLinks:
+    """Cells that lead somewhere, with an address for each; the cells need not be those that are drawn."""
+
+    cells: SkyCells
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SkyOutline:
+    """A closed line on the sky, in degrees, and the region that it surrounds in words."""
+
+    name: str
+    ra: Numbers
+    dec: Numbers
+
+
+def sky_map_svg(
+    layers: Sequence[SkyCells],
+    outlines: Sequence[SkyOutline] = (),
+    *,
+    links: SkyLinks | None = None,
+    view: SkyView | None = None,
+    size: str = "",
+    inline: bool = False,
+) -> str:
+    """Draw the density of sources on the sky.
+
+    Parameters
+    ----------
+    layers
+        The cells of each catalog, at most 4 of them. Several catalogs have a colour each.
+    outlines
+        Regions, drawn as lines over the cells.
+    links
+        Cells that are links, over everything else.
+    view
+        The part of the sky; by default all of it.
+    size
+        The size of a cell in words, for the legend.
+    inline
+        Whether the picture goes into a page and takes its colours; otherwise it brings its own.
+    """
+    part = SkyView() if view is None else view
+    parts = [*_draw_graticule(part)]
+    legend: list[Figure] = []
+    coloured = list(zip(_COLOURS, layers, strict=False))
+    for colour, layer in reversed(coloured):  # the first catalog lies above the others
+        bounds = _find_classes(layer.counts)
+        parts += _draw_cells(part, layer, bounds, colour)
+        legend.insert(0, _draw_legend(layer, bounds, colour))
+    parts += [_draw_outline(part, outline) for outline in outlines]
+    parts += [] if links is None else _draw_links(part, links)
+    frame = _draw_frame(part)
+    clip = make_element("clipPath", frame, id="-sky")
+    content = make_element("g", *parts, clip_path=ElementReference("-sky"))
+    picture = Figure(
+        part.width, part.height, (make_element("defs", clip), content, _outlined(frame), *_label_graticule(part))
+    )
+    notes = [f"cells of {size}, stronger where there are more sources"] if size else []
+    regions = list(dict.fromkeys(outline.name for outline in outlines))
+    notes += [f"lines: {shorten_label('; '.join(regions), 90)}"] if regions else []
+    figure = stack_vertically([picture, *legend, *(draw_text(note, size=12, faint=True) for note in notes)], gap=6)
+    names = ", ".join(layer.name for layer in layers)
+    counted = "; ".join(f"{layer.name}: {layer.total:,} sources in {len(layer.counts):,} cells" for layer in layers)
+    return render_document(
+        figure, title=f"Sky map of {names}", description=counted, inline=inline, interactive=links is not None
+    )
+
+
+def _find_classes(counts: NDArray[np.int64]) -> list[int]:
+    """Return the least count of each class of density: the same ratio apart, from the lowest to the highest count."""
+    if not len(counts):
+        return [1]
+    least, most = int(counts.min()), int(counts.max())
+    if most - least < _CLASSES:
+        return list(range(least, most + 1))
+    return sorted({least, *(round(least * (most / least) ** (place / _CLASSES)) for place in range(_CLASSES))})
+
+
+def _draw_cells(view: SkyView, layer: SkyCells, bounds: Sequence[int], colour: str) -> list[Element]:
+    """Return the cells of a catalog, those of a class as one path."""
+    if not len(layer.counts):
+        return []
+    outlines = _trace_cells(view, layer)
+    places = np.searchsorted(bounds, layer.counts, side="right") - 1
+    drawn = []
+    for place in range(len(bounds)):
+        path = "".join(outlines[cell] for cell in np.flatnonzero(places == place))
+        if path:
+            drawn.append(make_element("path", d=path, fill=colour, fill_opacity=_shade(place, len(bounds))))
+    return drawn
+
+
+def _draw_links(view: SkyView, links: SkyLinks) -> list[Element]:
+    """Return invisible cells that are links; the keyboard passes over them if there are many."""
+    drawn = []
+    reached = {} if len(links.addresses) <= _MOST_REACHED else {"tabindex": "-1"}
+    for path, address, count in zip(
+        _trace_cells(view, links.cells), links.addresses, links.cells.counts.tolist(), strict=True
+    ):
+        if path:
+            title = make_element("title", f"{count:,} source{'' if count == 1 else 's'}")
+            area = make_element("path", d=path, fill=ACCENT, fill_opacity=0.0)
+            drawn.append(make_element("a", title, area, href=address, **reached))
+    return drawn
+
+
+def _shade(place: int, classes: int) -> float:
+    """Return the opacity of a class of density."""
+    return 0.15 + 0.85 * (place + 1) / classes if classes > 1 else 0.8
+
+
+def _trace_cells(view: SkyView, layer: SkyCells) -> list[str]:
+    """Return the data of an SVG path for each cell; empty for a cell outside the map.
+
+    A cell across the edge of the whole sky is drawn at both sides.
+    """
+    middle = _find_middles(layer.ra, layer.dec)
+    sides = [middle] if view.radius is not None else [middle, middle + 360, middle - 360]
+    paths = [""] * len(layer.counts)
+    for about in sides:
+        x, y = view.project(layer.ra, layer.dec, about[:, None])
+        near = np.isfinite(x).all(axis=1)
+        if view.radius is None:  # a cell is on the map if some corner of it is
+            lon = about[:, None] + (np.mod(layer.ra - about[:, None] + 180, 360) - 180)
+            near &= (lon.max(axis=1) > 0) & (lon.min(axis=1) < 360)
+        else:
+            inside = (x > 0) & (x < view.width) & (y > 0) & (y < view.height)
+            near &= inside.any(axis=1)
+        for cell in np.flatnonzero(near):
+            paths[cell] += _join_points(x[cell], y[cell])
+    return paths
+
+
+def _find_middles(ra: Numbers, dec: Numbers) -> Numbers:
+    """Return the right ascension in the middle of each row of points."""
+    weight = np.cos(np.radians(dec))
+    lon = np.radians(ra)
+    return np.asarray(
+        np.mod(np.degrees(np.arctan2((weight * np.sin(lon)).sum(axis=1), (weight * np.cos(lon)).sum(axis=1))), 360)
+    )
+
+
+def _join_points(x: Numbers, y: Numbers, *, is_closed: bool = True) -> str:
+    """Return the data of a path through points, in tenths of a pixel."""
+    tenths = np.round(np.stack([x, y], axis=1) * 10).astype(int)
+    steps = np.diff(tenths, axis=0)
+    moves = "".join([f"l{dx / 10:g} {dy / 10:g}" for dx, dy in steps.tolist()])
+    return f"M{tenths[0, 0] / 10:g} {tenths[0, 1] / 10:g}{moves}{'z' if is_closed else ''}"
+
+
+def _draw_outline(view: SkyView, outline: SkyOutline) -> Element:
+    """Return a region as a line, interrupted at the edge of the map."""
+    ra, dec = np.append(outline.ra, outline.ra[:1]), np.append(outline.dec, outline.dec[:1])
+    return make_element(
+        "path",
+        make_element("title", outline.name),
+        d=_draw_line(view, ra, dec) or "M0 0",
+        fill="none",
+        stroke="currentColor",
+        stroke_width=1.6,
+    )
+
+
+def _draw_line(view: SkyView, ra: Numbers, dec: Numbers) -> str:
+    """Return the data of a path along points, interrupted where the line leaves the map."""
+    x, y = view.project(ra, dec)
+    jumps = ~np.isfinite(x) | ~np.isfinite(y)
+    far = np.hypot(np.diff(x), np.diff(y)) > view.width / 3
+    ends = np.flatnonzero(far | jumps[1:] | jumps[:-1]) + 1
+    pieces = [piece for piece in np.split(np.arange(len(x)), ends) if len(piece) > 1 and not jumps[piece].any()]
+    return "".join(_join_points(x[piece], y[piece], is_closed=False) for piece in pieces)
+
+
+def _draw_graticule(view: SkyView) -> list[Element]:
+    """Return the lines of the graticule."""
+    path = "".join(_draw_line(view, ra, dec) for _, ra, dec in view.graticule())
+    return [make_element("path", d=path or "M0 0", fill="none", stroke="currentColor", stroke_opacity=0.22)]
+
+
+def _label_graticule(view: SkyView) -> list[Element]:
+    """Return the labels of the graticule, where its lines cross the middle of the map or leave the map."""
+    labels = []
+    for label, ra, dec in view.graticule():
+        is_meridian = bool(dec[0] != dec[-1])
+        x, y = view.project(ra, dec)
+        inside = np.flatnonzero(np.isfinite(x) & (x > 4) & (x < view.width - 4) & (y > 8) & (y < view.height - 4))
+        if view.radius is None and label in ("0°", "180°", "360°") and is_meridian:
+            continue
+        if len(inside):
+            middle = view.height / 2 if view.radius is None else view.height
+            place = inside[np.argmin(np.abs(y[inside] - middle))] if is_meridian else inside[np.argmax(x[inside])]
+            anchor = "middle" if is_meridian else "end"
+            labels.append(
+                make_element(
+                    "text",
+                    label,
+                    x=float(x[place]) - (0 if is_meridian else 4),
+                    y=float(y[place]) - 3,
+                    font_size=10.0,
+                    fill_opacity=0.75,
+                    text_anchor=anchor,
+                )
+            )
+    return labels
+
+
+def _draw_frame(view: SkyView) -> Element:
+    """Return the border of the map."""
+    if view.radius is None:
+        return make_element("ellipse", cx=view.width / 2, cy=view.height / 2, rx=view.width / 2, ry=view.height / 2)
+    return make_element("rect", width=view.width, height=view.height)
+
+
+def _outlined(frame: Element) -> Element:
+    """Return a border as a line."""
+    style: dict[str, str | float] = {"fill": "none", "stroke": "currentColor", "stroke-opacity": 0.6}
+    return Element(frame.tag, (*frame.attributes, *style.items()), ())
+
+
+def _draw_legend(layer: SkyCells, bounds: Sequence[int], colour: str) -> Figure:
+    """Return the colours of a catalog with their counts."""
+    name = draw_text(
+        f"{shorten_label(layer.name, 40)}: {layer.total:,} source{'' if layer.total == 1 else 's'}", size=13
+    )
+    parts, x = [name.place_at(0, 0)], name.width + 16
+    most = int(layer.counts.max(initial=0))
+    for place, low in enumerate(bounds if most else ()):
+        high = bounds[place + 1] - 1 if place + 1 < len(bounds) else most
+        swatch = make_element(
+            "rect", x=x, y=3.0, width=12.0, height=12.0, fill=colour, fill_opacity=_shade(place, len(bounds))
+        )
+        text = draw_text(f"{low:,}" if low >= high else f"{low:,}–{high:,}", size=11)
+        parts += [swatch, text.place_at(x + 16, 2)]
+        x += 16 + text.width + 10
+    return Figure(max(x, name.width), 20, tuple(parts))

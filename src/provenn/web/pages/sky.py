@@ -1,0 +1,234 @@
+"""The page with the sources of a catalog on the sky: a map, the richest cells, and the sources of a cell."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import numpy as np
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+
+from provenn.archive import Catalog
+from provenn.archive.sky_cells import DEEPEST_COUNTED, find_position, find_sources_in_cell
+from provenn.archive.sky_map import CellLink, SkyMap, name_cell
+from provenn.display.cell_texts import format_cell
+from provenn.errors import PictureError, ProvennError
+from provenn.sky.cells import build_cells
+from provenn.web.catalog_data import MOST_UNASKED, SkySummary, see_sky, summarize_sky
+from provenn.web.first_rows import FirstRows
+from provenn.web.pages.catalog import CatalogLink, make_catalog_link
+from provenn.web.pages.compare import suggest_names
+from provenn.web.pages.lineage import CatalogReference
+from provenn.web.policy import make_picture
+from provenn.web.rendering import ServedArchive, add_page, make_catalog_url, make_query
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+_RICHEST: Final = 10
+_LISTED: Final = 50
+
+Cell = Annotated[str, Query(pattern=r"^(\d{1,2}/\d{1,10})?$", description="A cell of HEALPix, such as 4/1023")]
+Others = Annotated[list[Annotated[str, Query(max_length=500)]] | None, Query(max_length=3)]
+
+
+@dataclass(frozen=True, slots=True)
+class RichCell:
+    """A cell with many sources: its name, its centre in degrees, the number of sources, and the page of the cell."""
+
+    name: str
+    ra: float
+    dec: float
+    sources: int
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class CellPart:
+    """A cell that the viewer chose.
+
+    Attributes
+    ----------
+    name, ra, dec
+        The cell, and its centre in degrees.
+    sources
+        The number of sources in the cell, as counted for the map.
+    criterion
+        The criterion that selects them.
+    listed
+        The first of them: keys and positions.
+    refusal
+        Why they cannot be listed without Spark; empty if they can.
+    """
+
+    name: str
+    ra: float
+    dec: float
+    sources: int
+    criterion: str
+    listed: FirstRows
+    refusal: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkyPage:
+    """The sources of a catalog on the sky.
+
+    Attributes
+    ----------
+    name, digest
+        The catalog.
+    others, suggested
+        The catalogs drawn over it, and names of catalogs to choose from.
+    summary
+        The number of sources with a position; None if the map cannot be shown.
+    refusal
+        Why the map cannot be shown.
+    regions
+        The regions that select the sources, in words.
+    richest
+        The cells with most sources on the map.
+    part
+        The cell that the viewer chose; None for the whole map.
+    attributes
+        The attributes of the position.
+    svg
+        The map.
+    """
+
+    name: str
+    digest: str
+    others: tuple[CatalogLink, ...]
+    suggested: tuple[str, ...]
+    summary: SkySummary | None
+    refusal: str
+    regions: tuple[str, ...]
+    richest: tuple[RichCell, ...]
+    part: CellPart | None
+    attributes: tuple[str, ...]
+    svg: str
+
+
+def show_sky(
+    archive: ServedArchive,
+    which: CatalogReference,
+    *,
+    also: Others = None,
+    cell: Cell = "",
+    count: Annotated[bool, Query(description="Whether to count very many sources, too")] = False,
+) -> SkyPage:
+    """Show the sources of a catalog on the sky, and those of a cell."""
+    catalog = archive.catalog(which)
+    position = find_position(catalog.definition)
+    others = [archive.catalog(name) for name in also or () if name.strip()]
+    sky_map, refusal = see_sky(catalog, *others, most=None if count else MOST_UNASKED)
+    names = tuple(name for name in also or () if name.strip())
+    place = _read_cell(cell) if cell else None
+    part = None
+    svg, richest = "", ()
+    if sky_map is not None:
+        if place is not None:
+            part = _show_part(catalog, sky_map, *place)
+            centre = build_cells(place[0], np.array([place[1]]))
+            sky_map = sky_map.zoomed(part.ra, part.dec, centre.radius * 1.2)
+        home = make_catalog_url(catalog.name, catalog.digest) + "/sky"
+
+        def link(order: int, number: int) -> str:
+            return make_query(home, cell=name_cell(order, number), also=list(names))
+
+        svg = sky_map.svg(inline=True, link=link)
+        richest = _find_richest(sky_map, place, link)
+    return SkyPage(
+        catalog.name,
+        catalog.digest,
+        tuple(map(make_catalog_link, others)),
+        suggest_names(archive),
+        None if sky_map is None else summarize_sky(sky_map),
+        refusal,
+        () if sky_map is None else tuple(words for layer in sky_map.layers for words, _ in layer.regions),
+        richest,
+        part,
+        (position.ra, position.dec),
+        svg,
+    )
+
+
+def _read_cell(cell: str) -> tuple[int, int]:
+    """Return the order and number of a cell.
+
+    Raises
+    ------
+    PictureError
+        If there is no such cell.
+    """
+    order, number = map(int, cell.split("/"))
+    if order > DEEPEST_COUNTED or number >= 12 << (2 * order):
+        raise PictureError(
+            f"there is no cell {cell}",
+            hint=f"an order from 0 to {DEEPEST_COUNTED}, and a number below 12 · 4^order: 4/1023",
+        )
+    return order, number
+
+
+def _show_part(catalog: Catalog, sky_map: SkyMap, order: int, number: int) -> CellPart:
+    """Return a cell with its first sources."""
+    centre = build_cells(order, np.array([number])).centres
+    position = find_position(catalog.definition)
+    listed, refusal = FirstRows(), ""
+    try:
+        context = catalog.archive.context
+        _, table = find_sources_in_cell(context, catalog.definition, catalog.name, order, number, most=_LISTED)
+        columns = [column.to_pylist() for column in table.columns]
+        listed = FirstRows(
+            tuple(table.column_names), tuple(tuple(map(format_cell, row)) for row in zip(*columns, strict=True))
+        )
+    except ProvennError as error:
+        refusal = error.message
+    counted = sky_map.layers[0].cells
+    return CellPart(
+        name_cell(order, number),
+        float(centre.ra[0]),
+        float(centre.dec[0]),
+        counted.at_order(order).inside(order, number).total if order <= counted.order else len(listed.rows),
+        f"in_moc({_quote(position.ra)}, {_quote(position.dec)}, '{name_cell(order, number)}')",
+        listed,
+        refusal,
+    )
+
+
+def _quote(name: str) -> str:
+    """Return the name of an attribute for a criterion."""
+    return name if name.isidentifier() and name.isascii() else "`" + name.replace("`", "``") + "`"
+
+
+def _find_richest(sky_map: SkyMap, place: tuple[int, int] | None, link: CellLink) -> tuple[RichCell, ...]:
+    """Return the cells of the first catalog with most sources, on the map or inside a cell of it."""
+    cells = sky_map.layers[0].cells.at_order(sky_map.order)
+    cells = cells if place is None else cells.inside(*place)
+    most = np.argsort(-cells.counts, kind="stable")[:_RICHEST]
+    centres = build_cells(cells.order, cells.numbers[most]).centres
+    return tuple(
+        RichCell(
+            name_cell(cells.order, int(number)), float(ra), float(dec), int(sources), link(cells.order, int(number))
+        )
+        for number, ra, dec, sources in zip(
+            cells.numbers[most], centres.ra, centres.dec, cells.counts[most], strict=True
+        )
+    )
+
+
+add_page(router, "/catalogs/{which}/sky", show_sky, "sky.html")
+
+
+@router.get(
+    "/catalogs/{which}/sky.svg",
+    response_class=Response,
+    summary="The map of a catalog's sources on the sky, as a picture.",
+    responses={200: {"content": {"image/svg+xml": {}}}},
+)
+def draw_sky(archive: ServedArchive, which: CatalogReference) -> Response:
+    """Draw the map of a catalog as a picture of its own."""
+    sky_map, refusal = see_sky(archive.catalog(which))
+    if sky_map is None:
+        raise PictureError(refusal or f"{which} has no positions on the sky")
+    return make_picture(sky_map.svg())

@@ -1,0 +1,235 @@
+"""Answers of views in memory: a view that was answered is not computed again while the archive stays as it was.
+
+An answer belongs to a viewer: another viewer computes an answer of their own. The memory holds what views return, never
+pages: pages contain the secrets of sessions.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
+from hashlib import blake2b
+from inspect import Parameter, signature
+from time import monotonic
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+from sqlalchemy.exc import DBAPIError
+
+from provenn._version import __version__
+from provenn.archive import Archive
+from provenn.database.changes import ChangeDetector
+from provenn.database.transactions import Reading
+from provenn.web.accounts import get_current_account
+
+__all__ = [
+    "Remembering",
+    "ViewAnswer",
+    "ViewMemory",
+    "answer_unchanged",
+    "list_remembered_paths",
+    "mark_remembered",
+    "remember_view",
+]
+
+_MOST: Final = 2_000
+_MOST_CHARACTERS: Final = 50_000_000
+"""The number of answers in a memory, and of characters that describe them."""
+
+_REMEMBERED: Final[set[Callable[..., Any]]] = set()
+_REQUEST: Final = "remembering_request"
+"""The name of the parameter with the request: no view has one of this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembering:
+    """How the answers of a view are remembered.
+
+    Parameters
+    ----------
+    seconds
+        The age after which an answer is computed again: for views that also look at files. None for any age.
+    read_state
+        Returns a value that changes whenever the answer to a request may change, for views that read little of the
+        archive; None if every change of the archive counts, which is the default.
+    """
+
+    seconds: float | None = None
+    read_state: Callable[[Reading, Mapping[str, Any]], Hashable | None] = lambda _reading, _options: None
+
+
+@dataclass(frozen=True, slots=True)
+class ViewAnswer:
+    """The answer of a view.
+
+    Parameters
+    ----------
+    content
+        What the view returned.
+    digest
+        The digest of the content.
+    characters
+        The number of characters that describe the content.
+    """
+
+    content: Any
+    digest: str
+    characters: int
+
+    @classmethod
+    def of(cls, content: object) -> ViewAnswer:
+        """Return the content of a view as an answer."""
+        text = repr(content).encode("utf-8", "surrogatepass")
+        return cls(content, blake2b(text, digest_size=16).hexdigest(), len(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    answer: ViewAnswer
+    database_state: str
+    view_state: Hashable
+    computed_at: float
+
+
+class ViewMemory:
+    """The answers of views, by viewer; the answers used longest ago are forgotten first.
+
+    Parameters
+    ----------
+    archive
+        The archive, as the operator of the server sees it.
+    """
+
+    def __init__(self, archive: Archive) -> None:
+        self._changes = ChangeDetector(archive.context.database)
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._characters = 0
+
+    def answer(
+        self, archive: Archive, view: Callable[..., Any], options: Mapping[str, Any], how: Remembering
+    ) -> ViewAnswer:
+        """Return the answer of a view for the viewer of an archive, from memory if it is still valid."""
+        database = archive.context.database
+        key = (database.viewer, database.who, view.__module__, view.__name__, tuple(sorted(options.items())))
+        state = self._read_state()  # before the transaction, which then sees this state or a later one
+        kept = self._find(key, how)
+        if kept is not None and kept.database_state == state:
+            return kept.answer
+        with database.at_one_moment() as moment:
+            view_state = archive.context.read(how.read_state, options)
+            if kept is not None and state is not None and view_state is not None and kept.view_state == view_state:
+                self._keep(key, replace(kept, database_state=state))
+                return kept.answer
+            answer = ViewAnswer.of(view(archive=archive, **options))
+        is_repeatable = getattr(answer.content, "is_repeatable", True)
+        if state is not None and is_repeatable and not moment.is_platform_asked:
+            self._keep(key, _Kept(answer, state, view_state, monotonic()))
+        return answer
+
+    def close(self) -> None:
+        """Forget all answers."""
+        self._changes.close()
+        with self._lock:
+            self._kept.clear()
+            self._characters = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def _read_state(self) -> str | None:
+        try:
+            return self._changes.read_state()
+        except (DBAPIError, OSError):
+            return None  # the view says what is wrong
+
+    def _find(self, key: Hashable, how: Remembering) -> _Kept | None:
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is None or (how.seconds is not None and monotonic() - kept.computed_at > how.seconds):
+                return None
+            self._kept.move_to_end(key)
+            return kept
+
+    def _keep(self, key: Hashable, kept: _Kept) -> None:
+        with self._lock:
+            self._forget(key)
+            self._kept[key] = kept
+            self._characters += kept.answer.characters
+            while len(self._kept) > _MOST or self._characters > _MOST_CHARACTERS:
+                self._forget(next(iter(self._kept)))
+
+    def _forget(self, key: Hashable) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._characters -= kept.answer.characters
+
+
+def remember_view(view: Callable[..., Any], how: Remembering | None) -> Callable[..., ViewAnswer]:
+    """Return a view that gives a `ViewAnswer`; if answers are remembered, a single transaction asks the database.
+
+    Parameters
+    ----------
+    view
+        The view. If its answers are remembered, it has a parameter ``archive``, and all others are hashable.
+    how
+        How answers are remembered; None to compute each answer.
+    """
+    if how is None:
+
+        @wraps(view)
+        def compute_view(**options: Any) -> ViewAnswer:  # noqa: ANN401 - the parameters of the request
+            return ViewAnswer.of(view(**options))
+
+        return compute_view
+
+    @wraps(view)
+    def recall_view(archive: Archive, **options: Any) -> ViewAnswer:  # noqa: ANN401 - the parameters of the request
+        request: Request = options.pop(_REQUEST)
+        memory: ViewMemory = request.app.state.memory
+        return memory.answer(archive, view, options, how)
+
+    known = signature(view)
+    parameters = [*known.parameters.values(), Parameter(_REQUEST, Parameter.KEYWORD_ONLY, annotation=Request)]
+    recall_view.__signature__ = known.replace(parameters=parameters)  # type: ignore[attr-defined] # FastAPI reads it
+    return recall_view
+
+
+def answer_unchanged(
+    request: Request, answer: ViewAnswer, template: str = ""
+) -> tuple[dict[str, str], Response | None]:
+    """Return the headers that identify an answer, and the answer 304 if the client has it already.
+
+    The identity of a page contains the account: a page is never taken for the page of another person, or session.
+
+    Parameters
+    ----------
+    request
+        The request.
+    answer
+        The answer of the view.
+    template
+        The template of a page; empty for JSON.
+    """
+    account = get_current_account()
+    parts = (answer.digest, repr(account), template, __version__, str(request.scope["path"]), request.url.query)
+    tag = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    headers = {"ETag": f'W/"{tag}"', "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
+    asked = {text.strip() for text in request.headers.get("if-none-match", "").split(",")}
+    return headers, Response(status_code=304, headers=headers) if headers["ETag"] in asked else None
+
+
+def mark_remembered(*endpoints: Callable[..., Any]) -> None:
+    """Mark the functions of pages whose answers depend on the archive and the viewer alone."""
+    _REMEMBERED.update(endpoints)
+
+
+def list_remembered_paths(routers: Iterable[APIRouter]) -> tuple[re.Pattern[str], ...]:
+    """Return the paths of the marked pages of some routers."""
+    routes = (route for router in routers for route in router.routes if isinstance(route, APIRoute))
+    return tuple(route.path_regex for route in routes if route.endpoint in _REMEMBERED)

@@ -1,0 +1,51 @@
+"""The data of a catalog on its pages, by the ways of a user."""
+
+import re
+
+from playwright.sync_api import expect
+
+
+def test_a_catalog_opens_on_its_data(visitor):
+    page = visitor.open("/catalogs")
+    page.get_by_role("link", name="placed", exact=True).click()
+    expect(page.get_by_text("16 sources counted")).to_be_visible()
+    expect(page.get_by_role("region", name="Some rows").get_by_role("row")).to_have_count(11)
+    expect(page.get_by_role("img", name="Histogram of gmag")).to_be_visible()
+    picture = page.get_by_role("img", name=re.compile("^Sky map of placed: 16 sources"))
+    expect(picture).to_be_visible()
+    assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
+
+
+def test_a_cell_of_the_map_leads_to_its_sources(visitor):
+    page = visitor.open("/catalogs/placed")
+    page.get_by_role("link", name=re.compile("^Sky map of placed")).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("placed on the sky")
+    page.locator("svg a").first.click()
+    expect(page.get_by_role("heading", name=re.compile("^Sources in the cell"))).to_be_visible()
+    expect(page.get_by_role("region", name=re.compile("^Sources in the cell")).get_by_role("row")).not_to_have_count(0)
+    page.get_by_role("link", name="The whole map").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("placed on the sky")
+
+
+def test_another_catalog_is_drawn_over_the_map_by_keyboard(visitor):
+    page = visitor.open("/catalogs/placed/sky")
+    visitor.tab_to(page.get_by_label("Draw over it"))
+    page.keyboard.type("northern")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("northern: 6 sources", exact=True)).to_be_visible()
+
+
+def test_what_only_spark_can_compute_leads_to_a_request_that_keeps_it(visitor):
+    page = visitor.open("/catalogs/far")
+    page.get_by_role("link", name="compute and keep").click()
+    expect(page.get_by_role("combobox", name="Sources of")).to_have_value("far")
+    assert "keep=always" in page.url
+
+
+def test_a_look_proves_what_was_unknown(visitor):
+    page = visitor.open("/compare?a=northern&b=faint_placed")
+    expect(page.get_by_text("northern may or may not overlap with faint_placed").first).to_be_visible()
+    page.get_by_role("button", name="Look").click()
+    expect(page.get_by_text("northern shares sources with faint_placed").first).to_be_visible()
+    expect(page.get_by_role("button", name="Look")).to_have_count(0)
+    expect(page.get_by_role("region", name="Known about each region")).to_contain_text("must hold something")

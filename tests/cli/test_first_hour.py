@@ -1,0 +1,209 @@
+"""The first hour of a newcomer: nothing wrong goes silent, and every wrong step is answered with the next right one."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from provenn.cli import app
+from provenn.cli.table_fitting import fit_table
+from provenn.spark.engine import Engine
+from tests.archive.samples import write_parquet
+from tests.cli.archive_session import Session
+from tests.cli.commands import all_commands
+from tests.permissions import drop_root
+
+NARROW = {"COLUMNS": "80"}
+
+
+@pytest.fixture
+def near(stars):
+    """Stars, near stars, and nearer stars."""
+    stars("select stars 'plx > 3' --name near")
+    stars("select stars 'plx > 4' --name very_near")
+    return stars
+
+
+@pytest.fixture
+def without_spark(monkeypatch):
+    """A Spark that must not start."""
+
+    def refuse(_):
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(Engine, "_start", refuse)
+
+
+# --- nothing wrong goes silent ---
+
+
+def test_a_mistaken_declaration_warns_is_named_in_answers_and_suspended_by_a_check(near):
+    said = near("declare 'disjoint(near, very_near)'")
+    assert "warning: by this fact, very_near cannot have any sources" in said
+    number = re.search(r"fact #(\d+)", said)[1]
+    assert near("count very_near").startswith(f"0 sources, by fact #{number}, declared by ada on ")
+    assert f"fact #{number}" in near("head very_near")
+    assert near.json("count very_near")["rests_on"][0]["number"] == int(number)
+    checked = near("count very_near --check")
+    assert checked.startswith("2")
+    assert f"fact #{number}" in checked
+    assert "no longer used" in checked
+    assert near("count very_near").split()[0] == "2"
+
+
+def test_a_declaration_that_equates_catalogs_warns(near):
+    assert "warning: by this fact, near and very_near have the same sources" in near("declare 'near <= very_near'")
+
+
+# --- before Spark starts ---
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_outputs_are_checked_before_spark_starts(survey, tmp_path):
+    (tmp_path / "there.parquet").write_text("x")
+    assert "cannot be told from its name" in survey.fails(f"export bright '{tmp_path}/out.txt'")
+    assert "does not exist" in survey.fails(f"export bright '{tmp_path}/missing/out.parquet'")
+    assert "already exists" in survey.fails(f"export bright '{tmp_path}/there.parquet'")
+    assert "cannot be told" in survey.fails(f"target bright vmag -o '{tmp_path}/out.xyz'")
+    assert "no runs" in survey("runs"), "a request that cannot succeed is not a failed run"
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_permissions_are_checked_before_spark_starts(survey, tmp_path):
+    fixed = tmp_path / "fixed"
+    fixed.mkdir()
+    fixed.chmod(0o555)
+    for path in (survey.folder, *survey.folder.rglob("*"), *survey.folder.parents[:2]):
+        path.chmod(0o777)
+    with drop_root():
+        assert "cannot be written: permission denied" in survey.fails(f"export bright '{fixed}/out.parquet'")
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_base_files_are_checked_before_spark_starts(survey, tmp_path):
+    moved = tmp_path / "moved.parquet"
+    file = Path(re.search(r"of (\S+\.parquet)", survey("show stars"))[1])
+    content = file.read_bytes()
+    try:
+        file.rename(moved)
+        assert "stars.parquet" in survey.fails(f"export bright '{tmp_path}/out.parquet'")
+        assert "stars.parquet" in survey.fails("count bright --engine spark")
+    finally:
+        file.write_bytes(content)
+
+
+# --- what to do next ---
+
+
+def test_what_is_empty_says_what_to_do(empty):
+    assert "provenn init" in Session(empty.folder / "nowhere").fails("ls")
+    assert "hint: provenn ingest" in empty("ls")
+    assert "provenn declare" in empty("facts")
+    assert "provenn store" in empty("fragments")
+    assert "provenn export" in empty("runs")
+
+
+def test_a_search_without_matches_says_what_to_do(stars):
+    assert "provenn ls lists all names" in stars("ls nothing_like_it")
+
+
+NEEDY = sorted(
+    name for name, command in all_commands().items() if any(parameter.required for parameter in command.params)
+)
+
+
+@pytest.mark.parametrize("command", NEEDY)
+def test_a_missing_argument_is_explained_with_an_example(command, tmp_path):
+    result = CliRunner().invoke(app, command.split(), env={"PROVENN_ARCHIVE": str(tmp_path), **NARROW})
+    said = " ".join(re.sub("[│╭╮╰╯─]", " ", result.output).split())
+    assert f"For example: provenn {command}" in said
+
+
+def test_a_population_explains_itself(stars):
+    said = " ".join(re.sub("[│\n]", " ", stars.fails("ingest more more.parquet --key hip")).split())
+    assert "What one row is: star, galaxy, visit" in said
+
+
+# --- what people type ---
+
+
+def test_habits_of_other_programs_work(survey):
+    assert survey("list") == survey("ls")
+    assert survey("describe bright") == survey("show bright")
+    assert "provenn head bright -n 3" in survey("help head")
+    assert "Catalogs that know" in survey("help")
+    assert "portable file" in survey("help archive")
+    assert survey("rm near").startswith("deleted the name near")
+    assert "near" not in survey("ls")
+    assert len(survey("head bright -n 1").splitlines()) == 2
+
+
+def test_no_flag_looks_like_an_option_with_a_value():
+    for command in ("ls", "archive export", "target", ""):
+        said = CliRunner().invoke(app, [*command.split(), "--help"], env=NARROW).output
+        assert "<bool>" not in said, command
+
+
+def test_the_example_of_the_readme_is_proved_inside_an_archive(survey):
+    typed = ["prove", "--given", "B <= A", "--given", "C == A", "--given", "D == B & C", "B == D"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "provenn", *typed], cwd=survey.folder, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.startswith("proved: B == D")
+    assert "none of these names is a catalog" in ran.stderr
+
+
+# --- 80 columns ---
+
+
+def test_tables_fit_a_terminal_without_breaking_words_or_times(near):
+    near("declare 'nonempty(near)' --reason 'a long reason that explains at length why somebody believes it'")
+    near("relate very_near near")
+    for typed in ("ls", "facts", "runs", "audit", "log near", "relate very_near near --why", "head stars"):
+        result = CliRunner().invoke(app, near.words(typed), env={"PROVENN_ARCHIVE": str(near.folder), **NARROW})
+        assert result.exit_code == 0
+        assert max(map(len, result.stdout.splitlines())) <= 80, typed
+
+
+def test_a_table_too_wide_for_its_words_becomes_a_list():
+    table = [("when", "what", "none"), ("2026-11-18 11:07", "x" * 30, "")]
+    assert fit_table(table, 30) == ["when  2026-11-18 11:07", f"what  {'x' * 30}"]
+    assert fit_table(table, 48) == ["when              what", f"2026-11-18 11:07  {'x' * 30}"]
+    assert fit_table(table, None)[1] == f"2026-11-18 11:07  {'x' * 30}"
+
+
+# --- ten errors of newcomers, each answered so that the next try succeeds ---
+
+TEN_ERRORS = {
+    "show brigth": ("did you mean bright", "show bright"),
+    "select stars 'vmagg < 6'": ("did you mean vmag?", "select stars 'vmag < 6'"),
+    "select stars 'vmag <'": ("write one SQL expression", "select stars 'vmag < 6'"),
+    "derive stars d='float64(plx)'": ("did you mean double?", "derive stars d='double(plx)'"),
+    "sample stars 10": ("did you mean 0.1?", "sample stars 0.1"),
+    "ingest more MORE -p star": ("--key COLUMN", "ingest more MORE -p star --key hip"),
+    "ingest more MORE --key hip": ("What one row is: star", "ingest more MORE --key hip -p star"),
+    "ingest more MORE -p star --key HIP_ID": ("there are hip, ", "ingest more MORE -p star --key hip"),
+    "head --json bright 3": ("unexpected extra argument", "head --json bright -n 3"),
+    "bounds bright --archive MORE": ("is a file, and an archive is a folder", "bounds bright"),
+}
+
+
+@pytest.mark.parametrize("typed", TEN_ERRORS)
+def test_the_answer_to_an_error_leads_to_the_next_try(survey, tmp_path, typed):
+    told, better = TEN_ERRORS[typed]
+    file = write_parquet(tmp_path / "more.parquet")
+    result = survey.run(typed.replace("MORE", str(file)))
+    assert result.exit_code == 2
+    said = " ".join(re.sub("[│\n]", " ", result.stderr).split())
+    assert told in said
+    survey(better.replace("MORE", str(file)))
+
+
+def test_the_how_to_lists_the_ten_errors():
+    page = (Path(__file__).parents[2] / "docs/how-to/answer-common-errors.md").read_text()
+    for typed, (told, _) in TEN_ERRORS.items():
+        assert typed.replace("MORE", "more.parquet") in page
+        assert told in " ".join(page.split())

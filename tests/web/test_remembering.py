@@ -1,0 +1,260 @@
+"""Answers in memory: the same as computed ones after any change, of one viewer alone, and never too many."""
+
+import shutil
+from collections import Counter
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import event
+
+import provenn
+from provenn.database.platform import get_unknown_platform
+from provenn.errors import ProjectError
+from provenn.web import create_app, remembering
+from provenn.web.pages import catalogs
+from provenn.web.remembering import Remembering, ViewMemory
+from provenn.web.serving import build_server_app
+from tests.web.conftest import TestClient
+from tests.web.team import HIDDEN, PEOPLE, serving_team
+
+PAGES = (
+    "/catalogs",
+    "/catalogs?sort=name",
+    "/catalogs?text=vmag",
+    "/catalogs?attribute=vmag&unnamed=true",
+    "/catalogs/bright",
+    "/catalogs/bright/lineage",
+    "/catalogs/bright/sets",
+    "/compare?a=bright&b=faint&ask=bright+%3C%3D+stars",
+)
+EVERYWHERE = (*PAGES, "/knowledge", "/runs", "/target", "/quota", "/catalogs?text=secret", f"/catalogs/{HIDDEN}")
+EVERYWHERE += (f"/compare?a={HIDDEN}&b=bright", "/bounds?ask=bright", "/tap/tables", "/catalogs/stars/lineage")
+
+
+@pytest.fixture
+def team(archive):
+    with serving_team(archive) as opened:
+        yield opened
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """Count how often each view is computed."""
+    counts = Counter()
+    answer = ViewMemory.answer
+
+    def count_views(self, archive, view, options, how):
+        def counting(**given):
+            counts[view.__name__] += 1
+            return view(**given)
+
+        counting.__name__, counting.__module__ = view.__name__, view.__module__
+        return answer(self, archive, counting, options, how)
+
+    monkeypatch.setattr(ViewMemory, "answer", count_views)
+    return counts
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_computed_once_for_page_and_json_until_the_archive_changes(client, archive, computed, path):
+    archive.compare("bright", "faint")  # a new proof is a change
+    archive.prove("bright <= stars")
+    for _ in range(3):
+        assert client.get(path).status_code == 200
+        assert client.get(f"/api{path}").status_code == 200
+    assert set(computed.values()) == {1}
+    archive["stars"].select("vmag < 3", name="fresh")
+    client.get(path)
+    assert set(computed.values()) == {2}
+
+
+def test_changes_of_another_process_are_seen(client, archive):
+    assert "elsewhere" not in client.get("/catalogs").text
+    with provenn.open(database=archive.place, who="ben", progress=False) as other:
+        other.name(other["bright"], "elsewhere")
+        assert "elsewhere" in client.get("/catalogs").text
+        assert "elsewhere" in client.get("/catalogs/bright").text
+
+
+def test_a_list_is_not_computed_again_for_changes_that_it_does_not_show(client, archive, computed):
+    client.get("/catalogs")
+    archive.declare("nonempty(bright)")
+    client.get("/catalogs")
+    assert computed["list_catalogs"] == 1
+    client.get("/catalogs?text=vmag")
+    archive.declare("nonempty(faint)")
+    client.get("/catalogs?text=vmag")
+    assert computed["list_catalogs"] == 3, "texts may change without a trace"
+
+
+def test_a_page_asks_the_database_in_one_transaction(client, archive):
+    client.get("/catalogs/bright")
+    begun = []
+    event.listen(archive.context.database.engine, "begin", begun.append)
+    archive["stars"].select("vmag < 3")
+    before = len(begun)
+    client.get("/catalogs/bright")
+    assert len(begun) - before == 1
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_client_that_has_the_page_gets_it_again_only_after_a_change(client, archive, path):
+    for address in (path, f"/api{path}"):
+        page = client.get(address)
+        again = client.get(address, headers={"If-None-Match": f'"other", {page.headers["etag"]}'})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == page.headers["etag"]
+        assert "private" in page.headers["cache-control"]
+    assert client.get(path).headers["etag"] != client.get(f"/api{path}").headers["etag"]
+    page = client.get("/catalogs")
+    archive.name(archive["bright"], "gleaming")
+    assert client.get("/catalogs", headers={"If-None-Match": page.headers["etag"]}).status_code == 200
+
+
+def test_an_error_has_no_identity_and_is_not_remembered(client):
+    for path in ("/catalogs/nothing", "/compare?a=nothing&b=bright", "/compare?ask=("):
+        for address in (path, f"/api{path}"):
+            answer = client.get(address)
+            assert answer.status_code >= 400
+            assert "etag" not in answer.headers
+
+
+def test_an_answer_that_depends_on_more_than_the_archive_is_computed_each_time(archive):
+    database = replace(archive.context.database, platform=get_unknown_platform)
+    memory, calls = ViewMemory(archive), []
+
+    def ask(archive):
+        calls.append(archive)
+        with database.reading() as reading:
+            reading.platform()
+        return "an answer"
+
+    for _ in range(3):
+        memory.answer(archive, ask, {}, Remembering())
+    assert len(calls) == 3
+
+
+def test_news_of_files_come_after_some_seconds(client, computed, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(remembering, "monotonic", lambda: clock[0])
+    for seconds, times in ((0, 1), (4, 1), (2, 2)):
+        clock[0] += seconds
+        client.get("/catalogs/bright")
+        assert computed["show_catalog"] == times
+
+
+def test_the_memory_is_bounded(archive, monkeypatch):
+    monkeypatch.setattr(remembering, "_MOST", 3)
+    memory = ViewMemory(archive)
+    view = catalogs.list_catalogs
+    for page in range(1, 10):
+        memory.answer(archive, view, {"page": page, "text": ""}, Remembering())
+        assert len(memory) <= 3
+    monkeypatch.setattr(remembering, "_MOST_CHARACTERS", 10)
+    memory.answer(archive, view, {"page": 20, "text": ""}, Remembering())
+    assert len(memory) == 0
+
+
+# -- viewers ---------------------------------------------------------------------------------------------------------
+
+
+def list_addresses(team):
+    paths = [*EVERYWHERE, f"/catalogs/{team.hidden}", f"/catalogs/{team.hidden[:8]}"]
+    return [address for path in paths for address in (path, f"/api{path}") if not address.startswith("/api/tap")]
+
+
+def test_nobody_is_told_what_another_viewer_has_in_memory(team):
+    """Neither by a page, its JSON, a search, a suggestion, an error, nor by the identity of an answer."""
+    tags = {}
+    seen = 0
+    for address in list_addresses(team):
+        answer = team.ask("ada", address)
+        seen += HIDDEN in answer.text or team.hidden in answer.text
+        tags[address] = answer.headers.get("etag")
+    assert seen > 5, "there is something to hide"
+    for who in ("ben", "cleo"):
+        for address in list_addresses(team):
+            tag = {"If-None-Match": tags[address]} if tags[address] else {}
+            answer = team.ask(who, address, headers=tag)
+            assert answer.status_code != 304, address
+            text = (
+                answer.text.replace(HIDDEN, "") if HIDDEN in address else answer.text
+            )  # an error repeats the question
+            assert HIDDEN not in text, address
+            assert team.hidden not in text.replace(address.rpartition("/")[2], ""), address
+            assert answer.headers.get("etag") in (None, answer.headers.get("etag")) != tags[address]
+
+
+def test_what_becomes_private_leaves_the_memory_of_others(team):
+    team.archive.name(team.archive["bright"], "shared for now")
+    for who in PEOPLE:
+        for address in list_addresses(team):
+            team.ask(who, address)
+    assert "shared for now" in team.ask("ben", "/catalogs").text
+    team.archive.name(team.archive["bright"], "shared for now", visibility="private")
+    for who in ("ben", "cleo"):
+        for address in list_addresses(team):
+            assert "shared for now" not in team.ask(who, address).text, (who, address)
+    assert "shared for now" in team.ask("ada", "/catalogs").text
+
+
+def test_two_sessions_of_a_person_have_pages_of_their_own(team):
+    """A page contains the secret of its session: the identity of a page tells sessions apart."""
+    team.log_in("ada")
+    first = team.client.get("/catalogs")
+    again = team.client.get("/catalogs", headers={"If-None-Match": first.headers["etag"]})
+    assert again.status_code == 304
+    assert again.headers["cache-control"] == "no-store"
+    team.log_in("ada")
+    second = team.client.get("/catalogs", headers={"If-None-Match": first.headers["etag"]})
+    assert second.status_code == 200
+    assert second.headers["etag"] != first.headers["etag"]
+
+
+def _leave(archive, who):
+    with suppress(ProjectError):
+        archive.remove_member("survey", who)
+
+
+CHANGES = {
+    "define": lambda archive, n: archive["stars"].select(f"vmag < {n}"),
+    "name": lambda archive, n: archive.name(archive["stars"].select(f"vmag < {n}"), f"name {n % 3}"),
+    "hide": lambda archive, n: archive.name(archive["faint"], f"hidden {n % 3}", visibility="private"),
+    "show": lambda archive, n: archive.name(archive["faint"], f"hidden {n % 3}", visibility="public"),
+    "join": lambda archive, n: archive.add_member("survey", ("ben", "cleo")[n % 2]),
+    "leave": lambda archive, n: _leave(archive, ("ben", "cleo")[n % 2]),
+    "project": lambda archive, n: archive.name(
+        archive["both"], f"of all {n % 3}", visibility="project", project="survey"
+    ),
+    "declare": lambda archive, n: archive.declare("disjoint(bright, faint)", reason=f"{n}"),
+}
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(st.tuples(st.sampled_from(sorted(CHANGES)), st.integers(0, 9)), min_size=1, max_size=6))
+def test_after_any_changes_everybody_sees_what_a_new_server_shows(made, tmp_path, changes):
+    folder = tmp_path / f"survey {len(list(tmp_path.iterdir()))}"
+    shutil.copytree(made, folder)
+    with ExitStack() as stack:
+        archive = stack.enter_context(provenn.open(folder, who="ada", progress=False, notify=False))
+        archive.new_project("survey")
+        team = stack.enter_context(serving_team(archive))
+        for change, number in changes:
+            CHANGES[change](archive, number)
+            fresh_app = build_server_app(archive, tokens=True)
+            with TestClient(fresh_app, base_url="http://127.0.0.1") as fresh:
+                for who, secret in team.secrets.items():
+                    for path in PAGES:
+                        expected = fresh.get(f"/api{path}", headers={"Authorization": f"Bearer {secret}"})
+                        assert team.ask(who, f"/api{path}").json() == expected.json(), (who, path, change)
+
+
+def test_a_server_that_ends_forgets(archive):
+    app = create_app(archive)
+    with TestClient(app, base_url="http://127.0.0.1") as browser:
+        browser.get("/catalogs")
+        assert len(app.state.memory) == 1
+    assert len(app.state.memory) == 0

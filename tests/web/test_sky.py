@@ -1,0 +1,116 @@
+"""The page of a catalog's sources on the sky, and the data on the page of a catalog."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from provenn.archive.spark_place import SparkPlace
+from tests.web.reading import read
+from tests.web.survey import ODD
+
+
+@pytest.fixture
+def placed(archive, tmp_path, monkeypatch):
+    """Catalogs with positions, in an archive that must not start Spark."""
+    monkeypatch.setattr(SparkPlace, "pipeline", lambda _: pytest.fail("Spark was started"))
+    columns = {
+        "id": list(range(12)),
+        "ra": [30.0 * place for place in range(12)],
+        "dec": [5.0 * place for place in range(12)],
+    }
+    pq.write_table(pa.table(columns), tmp_path / "placed.parquet")
+    catalog = archive.ingest("placed", tmp_path / "placed.parquet", key="id", population="placed")
+    catalog.select("dec > 20", name=f"northern {ODD[0]}")
+    return catalog
+
+
+@pytest.mark.usefixtures("placed")
+def test_the_page_of_a_catalog_shows_its_size_rows_and_histograms(client):
+    page = read(client.get("/catalogs/placed").text)
+    assert "12 sources counted" in " ".join(page.text.split())
+    assert "Histogram of dec" in page.text
+    assert page.named("img")[0]["src"] == "/catalogs/placed/sky.svg"
+    data = client.get("/api/catalogs/placed").json()["data"]
+    assert data["size"] == {"low": 12, "high": 12, "estimate": 12}
+    assert len(data["values"]["rows"]) == 10
+    assert data["sky"] == {"placed": 12, "unplaced": 0, "order": 4, "cells": 12}
+
+
+def test_a_catalog_of_every_class_shows_what_can_be_read_without_spark(client, monkeypatch):
+    monkeypatch.setattr(SparkPlace, "pipeline", lambda _: pytest.fail("Spark was started"))
+    seen = {name: client.get(f"/api/catalogs/{name}").json()["data"] for name in ("stars", "bright", "near", "tenth")}
+    assert seen["stars"]["values"]["rows"][0] == ["1", "1.5", "100", "A0"]
+    assert seen["bright"]["size_says"] == "counted"
+    assert seen["near"]["values"]["left_out"] == ["near"]
+    assert seen["tenth"]["values"] is None
+    page = read(client.get("/catalogs/tenth").text)
+    assert page.links["Compute and keep them"].startswith("/target?sources=tenth&attributes=hip")
+
+
+@pytest.mark.usefixtures("placed")
+def test_the_map_has_a_link_for_each_cell_and_lists_its_sources(client):
+    page = read(client.get("/catalogs/placed/sky").text)
+    cells = [found["href"] for found in page.named("a") if "cell=" in found.get("href", "")]
+    assert len(set(cells)) >= 10
+    part = client.get("/api" + cells[0]).json()["part"]
+    assert part["sources"] == len(part["listed"]["rows"]) == 1
+    assert part["criterion"].startswith("in_moc(ra, dec, '")
+    assert client.get("/catalogs/placed/sky", params={"cell": "0/8"}).status_code == 200, "a cell without sources"
+
+
+@pytest.mark.usefixtures("placed")
+def test_a_catalog_with_an_odd_name_is_drawn_over_another(client):
+    answer = client.get("/catalogs/placed/sky", params={"also": f"northern {ODD[0]}"})
+    assert "<img src=x" not in answer.text
+    others = client.get("/api/catalogs/placed/sky", params={"also": f"northern {ODD[0]}"}).json()["others"]
+    assert [other["name"] for other in others] == [f"northern {ODD[0]}"]
+    read(answer.text)
+
+
+@pytest.mark.usefixtures("placed")
+def test_the_map_is_a_picture_with_a_policy_of_its_own(client):
+    answer = client.get("/catalogs/placed/sky.svg")
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert "default-src 'none'; style-src 'sha256-" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/catalogs/stars/sky", 400),
+        ("/catalogs/stars/sky.svg", 400),
+        ("/catalogs/nobody/sky", 404),
+        ("/catalogs/placed/sky?cell=13/1", 400),
+        ("/catalogs/placed/sky?cell=0/12", 400),
+        ("/catalogs/placed/sky?cell=x", 422),
+        ("/catalogs/placed/sky?also=nobody", 404),
+    ],
+)
+@pytest.mark.usefixtures("placed")
+def test_a_map_that_cannot_be_shown_says_why(client, path, status):
+    answer = client.get(path)
+    assert answer.status_code == status
+    assert "Traceback" not in answer.text
+
+
+@pytest.mark.usefixtures("placed")
+def test_a_look_at_two_catalogs_counts_their_regions_and_proves_the_relation(client, archive):
+    archive["placed"].select("ra > 100", name="west")
+    archive["placed"].select("dec > 20", name="north")
+    compared = client.get("/api/compare?a=west&b=north").json()["compared"]
+    assert (compared["pairs"][0]["summary"], compared["is_open"], compared["has_sky"]) == ("unknown", True, True)
+    assert "Look" in read(client.get("/compare?a=west&b=north").text).text
+    answer = client.post("/compare/look", data={"a": "west", "b": "north"}, headers={"Origin": "http://127.0.0.1"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/compare?a=west&b=north")
+    seen = client.get("/api/compare?a=west&b=north").json()["compared"]
+    assert seen["pairs"][0]["summary"] == "superset"
+    assert [region["sources"] and region["sources"]["low"] for region in seen["regions"]] == [None, 0, 1, 7]
+    assert any(fact["origin"] == "observed" for fact in client.get("/api/knowledge").json()["facts"])
+    assert client.get("/compare/sky.svg?a=west&b=north").headers["content-type"] == "image/svg+xml"
+
+
+def test_a_look_that_needs_spark_says_how_to_take_it(client, archive):
+    archive["stars"].select("2 * vmag < 6", name="twice")
+    answer = client.post("/compare/look", data={"a": "twice", "b": "tenth"}, headers={"Origin": "http://127.0.0.1"})
+    assert answer.status_code == 400
+    assert "provenn relate twice tenth --look" in answer.text
