@@ -16,6 +16,7 @@ _DATABASE = "own: rows of the archive's database, which the digest of a definiti
 _STORE = "own: files that provenn wrote into the archive's store, known by name, size and digest"
 _MACHINE = "own: of this machine and this account"
 _WRITING = "own: what is being written now"
+_WORKERS = "own: what the server and the processes that it started tell each other, through a socket of theirs alone"
 
 BEHIND: Mapping[str, str] = MappingProxyType(
     {
@@ -114,6 +115,8 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.files.data_folder": _STORE,
         "provenn.definitions.populations": _DATABASE,
         "provenn.processes": _MACHINE,
+        "provenn.web.worker_messages": _WORKERS,
+        "provenn.web.workers": _WORKERS,
         "provenn.knowledge.proofs": _DATABASE,
         "provenn.data.run_records": _DATABASE,
         "provenn.database.secrets": _MACHINE,
