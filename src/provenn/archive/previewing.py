@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from provenn.archive.path_criteria import select_sources
 from provenn.archive.relation import WORDS, Summary
@@ -88,7 +88,7 @@ def preview_selection(catalog: Catalog, criterion: str) -> SelectionPreview:
 
 def _relate_selection(
     reading: Reading, catalog: Catalog, criterion: str, names: dict[CatalogDigest, str]
-) -> tuple[Definition, dict[Summary | str, Sequence[CatalogDigest]]]:
+) -> tuple[Definition, dict[Summary | Literal["empty"], Sequence[CatalogDigest]]]:
     """Return the selection, and the catalogs with names in each proved relation to it; "empty" if it has no source."""
     from provenn.logic import empty  # noqa: PLC0415 - a command starts without it
 
@@ -98,11 +98,15 @@ def _relate_selection(
     knowledge = collect_knowledge(reading, selection, *others.values()).knowledge
     if knowledge.entails(empty(selection.digest)):
         return selection, {"empty": ()}
+
+    def list_named(labels: Iterable[str], without: Collection[str] = ()) -> list[CatalogDigest]:
+        return [CatalogDigest(label) for label in labels if label in names and label not in without]
+
     digest = selection.digest
-    equal = [label for label in knowledge.equal_to(digest) if label in names]
-    above = [
-        label for label in knowledge.supersets_of(digest) if label in names and label not in (*equal, parent.digest)
-    ]
-    below = [label for label in knowledge.subsets_of(digest) if label in names and label not in equal]
-    apart = [label for label in knowledge.disjoint_from(digest) if label in names]
-    return selection, {"equal": equal, "subset": above, "superset": below, "disjoint": apart}
+    equal = list_named(knowledge.equal_to(digest))
+    return selection, {
+        "equal": equal,
+        "subset": list_named(knowledge.supersets_of(digest), {*equal, parent.digest}),
+        "superset": list_named(knowledge.subsets_of(digest), equal),
+        "disjoint": list_named(knowledge.disjoint_from(digest)),
+    }
