@@ -28,6 +28,7 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@$(BIN)/python -m tests.spark.javas
 	@$(BIN)/python -m tests.dbt.real_dbt
 	@$(BIN)/python -m tests.hats.real_lsdb
+	@$(BIN)/python -m tests.tap.real_astroquery
 	@touch $@ $(PACKAGE)
 
 install: $(STAMP) ## the virtual environment, with all that tests and checks need: 3 to 5 minutes, once

@@ -18,6 +18,7 @@ PAGES = {
     "catalog-placed": "/catalogs/placed",
     "sky": "/catalogs/placed/sky?also=northern",
     "sky-cell": "/catalogs/placed/sky?cell=0/3",
+    "explore": "/catalogs/bright/explore?to=near",
     "lineage": "/catalogs/stars/lineage",
     "sets": "/catalogs/bright/sets?look=true",
     "compare": "/compare",

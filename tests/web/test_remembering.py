@@ -1,5 +1,6 @@
 """Answers in memory: the same as computed ones after any change, of one viewer alone, and never too many."""
 
+import gc
 import shutil
 from collections import Counter
 from contextlib import ExitStack, suppress
@@ -258,3 +259,27 @@ def test_a_server_that_ends_forgets(archive):
         browser.get("/catalogs")
         assert len(app.state.memory) == 1
     assert len(app.state.memory) == 0
+
+
+def test_nothing_is_left_of_requests_but_a_bounded_number_of_answers(team, monkeypatch):
+    """However many different pages are asked for: the memory of a server stays flat."""
+    monkeypatch.setattr(remembering, "_MOST", 10)
+
+    def ask_for_pages(start, number):
+        for page in range(start, start + number):
+            for who in ("ada", "ben"):
+                team.ask(who, f"/api/catalogs?page={page + 1}&text=v")
+                team.ask(who, f"/catalogs/bright/lineage?most={page + 1}")
+                team.ask(who, f"/catalogs/nothing{page}")
+
+    def count_objects():
+        gc.collect()
+        counts = Counter(type(item).__name__ for item in gc.get_objects())
+        return {name: counts[name] for name in ("ViewAnswer", "_Kept", "Question", "Request", "Reading", "LineagePage")}
+
+    ask_for_pages(0, 10)
+    before = count_objects()
+    assert before["_Kept"] == 10
+    ask_for_pages(10, 30)
+    after = count_objects()
+    assert all(after[name] <= before[name] + 5 for name in before), (before, after)

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from provenn.archive.path_criteria import select_sources
+from provenn.archive.path_criteria import find_paths, select_by_paths
 from provenn.archive.relation import WORDS, Summary
+from provenn.catalogs import verbs
 from provenn.definitions.catalog_store import get_catalogs
 from provenn.digests import CatalogDigest
 from provenn.display.text import join_words
@@ -93,7 +94,10 @@ def _relate_selection(
     from provenn.logic import empty  # noqa: PLC0415 - a command starts without it
 
     parent = catalog.definition
-    selection = select_sources(reading, parent, criterion, catalog.name)
+    paths = find_paths(parent, criterion)
+    selection = (
+        select_by_paths(reading, parent, criterion, paths, catalog.name) if paths else verbs.select(parent, criterion)
+    )
     others = get_catalogs(reading, [*names])
     knowledge = collect_knowledge(reading, selection, *others.values()).knowledge
     if knowledge.entails(empty(selection.digest)):
