@@ -231,12 +231,6 @@ def test_a_comparison_with_other_rows_of_the_same_table_is_exact(archive):
     assert archive.relate("warehouse.shop.first", "above 5").summary == "subset"
 
 
-def test_a_plan_of_spark_is_told_to_be_unused(archive):
-    plan = {"spark.logicalPlan": {"_producer": SPARK, "_schemaURL": "", "plan": []}}
-    how, missing = read(archive, event(None, run_facets=plan))["paid"]
-    assert (how, missing) == ("base", "there is no column lineage; the plan of Spark in its events is not used")
-
-
 @pytest.mark.parametrize("facet", [None, [], {}, {"query": 5}, {"query": "  "}, {"query": None}, "SELECT 1"])
 def test_a_facet_without_sql_says_nothing(archive, facet):
     told = event(None)

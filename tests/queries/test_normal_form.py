@@ -1,11 +1,14 @@
 """Rules of the normal form, of outer groups, anti joins and set operations: each keeps the rows of random tables."""
 # ruff: noqa: E501 - a query reads best in one line
 
+from itertools import combinations
+
 import pytest
 
 from benchmarks.query_pairs import SUITE
 from benchmarks.query_suites import read_suite
-from tests.queries.shops import make_shop
+from provenn.logic import equal
+from tests.queries.shops import make_shop, prove
 
 RULES = {
     "condition on a group": "SELECT customer, count(*) AS n FROM orders GROUP BY customer HAVING customer > 2 AND count(*) > 0",
@@ -28,6 +31,22 @@ RULES = {
     "counts of different values of partners": "SELECT c.id, count(DISTINCT o.total) AS n FROM orders o RIGHT JOIN customers c ON o.customer = c.id GROUP BY c.id",
     "counts of counts": "SELECT n, count(*) AS times FROM (SELECT c.id, count(o.id) AS n FROM customers c LEFT JOIN orders o ON o.customer = c.id GROUP BY c.id) x GROUP BY n",
     "partners, then HAVING": "SELECT c.id FROM customers c LEFT JOIN orders o ON o.customer = c.id GROUP BY c.id HAVING count(o.id) = 0",
+    "several partners, left": "SELECT c.id, c.city, o.id AS oid, o.total FROM customers c LEFT JOIN orders o ON o.customer = c.id",
+    "several partners, right": "SELECT c.id, o.total FROM orders o RIGHT JOIN customers c ON o.customer = c.id AND o.total > 2",
+    "several partners, full": "SELECT c.id, o.id AS oid, o.day FROM orders o FULL JOIN customers c ON o.customer = c.id",
+    "several partners, full, and a condition": "SELECT c.id, o.id AS oid FROM orders o FULL JOIN customers c ON o.customer = c.id AND c.age > 19 WHERE c.city = 'Oslo' OR o.total > 1",
+    "several partners, then groups": "SELECT c.city, count(*) AS n, sum(o.total) AS s FROM customers c LEFT JOIN orders o ON o.customer = c.id GROUP BY c.city",
+    "several partners, then DISTINCT": "SELECT DISTINCT c.age, o.day FROM customers c LEFT JOIN orders o ON o.customer = c.id",
+    "several partners, then all rows": "SELECT count(*) AS n, max(o.total) AS m FROM customers c LEFT JOIN orders o ON o.customer = c.id",
+    "several partners, then a partner": "SELECT c.id, v.level, o.total FROM customers c LEFT JOIN orders o ON o.customer = c.id LEFT JOIN vips v ON v.id = c.id",
+    "several partners, then another table": "SELECT c.id, o.id AS oid, v.level FROM customers c LEFT JOIN orders o ON o.customer = c.id JOIN vips v ON v.id = c.id",
+    "several partners, with constants": "SELECT c.id, o.word, o.id + 1 AS n FROM customers c LEFT JOIN (SELECT id, customer, 'x' AS word FROM orders) o ON o.customer = c.id",
+    "several partners, and a window": "SELECT c.id, rank() OVER (PARTITION BY c.city ORDER BY o.total) AS r FROM customers c LEFT JOIN orders o ON o.customer = c.id",
+    "none of several partners": "SELECT c.id, c.city, o.id AS oid FROM customers c LEFT JOIN orders o ON o.customer = c.id WHERE o.id IS NULL",
+    "none of several partners with a condition": "SELECT c.id FROM orders o RIGHT JOIN customers c ON o.customer = c.id AND o.total > 2 WHERE o.id IS NULL AND c.age > 19",
+    "none of many partners": "SELECT a.id FROM orders a LEFT JOIN items b ON a.total = b.price AND b.kind = 'a' WHERE b.line IS NULL",
+    "a NULL of a partner that is wanted": "SELECT c.id FROM customers c LEFT JOIN orders o ON o.customer = c.id WHERE o.total IS NULL",
+    "no partner, and a value that it would have": "SELECT o.id FROM orders o LEFT JOIN customers c ON o.customer = c.id WHERE c.id IS NULL AND coalesce(c.age, 1) = 1",
     "count of a key": "SELECT customer, count(id) AS n, count(total) AS m FROM orders GROUP BY customer",
     "order of groups": "SELECT city, age, count(*) AS n FROM customers GROUP BY age, city",
     "INTERSECT by the key": "SELECT id FROM orders INTERSECT SELECT customer FROM orders",
@@ -50,11 +69,54 @@ def test_a_rule_keeps_the_rows(text, shops):
 
 
 def test_aggregates_that_see_rows_without_partners_are_no_outer_groups(shops):
-    """count(*) counts the row without a partner, and coalesce makes a value of its NULL: both stay opaque."""
+    """count(*) counts the row without a partner, and coalesce makes a value of its NULL: groups of the joined rows."""
     for value in ("count(*)", "sum(coalesce(o.total, 1))", "count(c.id)"):
         text = f"SELECT c.id, {value} AS n FROM customers c LEFT JOIN orders o ON o.customer = c.id GROUP BY c.id"  # noqa: S608 - no input
+        for shop in shops:
+            translation = shop.translate(text)
+            assert translation.catalog.population.name == "id_is_null, id"
+            assert shop.compute(translation) == shop.run(text)
+
+
+def test_rows_without_any_of_several_partners_are_sources_of_their_table(shops):
+    shop = shops[0]
+    outer = shop.translate("SELECT c.id FROM customers c LEFT JOIN orders o ON o.customer = c.id WHERE o.id IS NULL")
+    inner = shop.translate(
+        "SELECT id FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)"
+    )
+    assert prove(equal(outer.catalog.digest, inner.catalog.digest), [outer.catalog, inner.catalog])
+
+
+def test_a_join_with_repetitions_is_never_called_equal_to_one_without(shops):
+    """Pairs that differ in nothing but how often a row occurs."""
+    shop = shops[0]
+    texts = [
+        "SELECT c.id FROM customers c LEFT JOIN orders o ON o.customer = c.id",
+        "SELECT c.id FROM customers c LEFT JOIN orders o ON o.customer = c.id AND o.total > 1",
+        "SELECT c.id FROM customers c",
+        "SELECT DISTINCT c.id FROM customers c LEFT JOIN orders o ON o.customer = c.id",
+    ]
+    catalogs = [shop.translate(text).catalog for text in texts]
+    for first, second in combinations(catalogs, 2):
+        is_comparable = first.population == second.population
+        assert not (is_comparable and prove(equal(first.digest, second.digest), [first, second]))
+
+
+def test_tables_that_may_have_several_partners_each_stay_opaque(shops):
+    for text in (
+        "SELECT a.id FROM orders a LEFT JOIN orders b ON a.customer = b.customer",
+        "SELECT c.id, i.kind FROM customers c LEFT JOIN items i ON i.price = c.age",
+    ):
         with pytest.raises(NotImplementedError, match="opaque"):
             shops[0].translate(text)
+
+
+def test_a_chain_of_outer_joins_is_translated_once_each(shops):
+    """Each join is tried in several ways, which must not double the work of the joins below it."""
+    joins = " ".join(f"LEFT JOIN vips v{n} ON v{n}.id = c.id AND v{n}.level = {n}" for n in range(12))
+    text = f"SELECT c.id, o.id AS oid, v11.level FROM customers c LEFT JOIN orders o ON o.customer = c.id {joins}"  # noqa: S608 - no input
+    translation = shops[0].translate(text)
+    assert shops[0].compute(translation) == shops[0].run(text)
 
 
 def test_the_suite_of_pairs_covers_every_kind():

@@ -98,6 +98,8 @@ TEXTS = [
     "SELECT id, price * 2 AS twice, note FROM orders WHERE price > 1 AND (note = 'red' OR note IS NULL)",
     "SELECT * FROM orders WHERE NOT (note = 'red') AND customer IN (10, 20)",
     "SELECT * FROM orders WHERE note LIKE 'b%' OR day BETWEEN '2020-01-15' AND DATE '2020-12-31'",
+    "SELECT id, nullif(customer, CASE WHEN id BETWEEN 1 AND 2 THEN 10 ELSE 20 END) AS other FROM orders",
+    "SELECT nullif(id, nullif(CASE WHEN customer BETWEEN 5 AND 15 THEN 1 ELSE 5 END, nullif(id, 3))) AS n FROM orders",
     "SELECT o.id, c.name FROM orders o JOIN customers c ON o.customer = c.number",
     "SELECT o.id, c.name FROM orders o LEFT JOIN customers c ON o.customer = c.number AND c.name = 'ann'",
     "SELECT o.id, c.name FROM orders o RIGHT JOIN customers c ON o.customer = c.number",

@@ -8,10 +8,13 @@ from typing import Any
 
 from provenn.exchange.reading import Dataset, Event, JobQuery, Mention
 
-__all__ = ["DatasetClaims", "GatheredEvents", "JobClaims", "gather_events"]
+__all__ = ["MOST_PLANS", "DatasetClaims", "GatheredEvents", "JobClaims", "gather_events"]
 
 _DEFINING = ("columnLineage", "lineage", "provenn_definition")
 """Facets that state the origin of a dataset; if they differ, the origin is unknown."""
+
+MOST_PLANS = 4
+"""How many plans a job may state: runs of one program state the same."""
 
 _SEVERAL = object()
 """A placeholder for several conditions of a run on a dataset, so that no single condition limits the dataset."""
@@ -62,6 +65,8 @@ class JobClaims:
         The datasets that the job writes.
     has_plan
         Whether an event has a logical plan of Spark.
+    plans
+        The different plans of the job, at most `MOST_PLANS` and one.
     """
 
     runs: dict[str, dict[Dataset, Any]] = field(default_factory=dict)
@@ -69,6 +74,7 @@ class JobClaims:
     queries: set[JobQuery] = field(default_factory=set)
     outputs: set[Dataset] = field(default_factory=set)
     has_plan: bool = False
+    plans: set[str] = field(default_factory=set)
 
     def add_inputs(self, run: str, mentions: Iterable[Mention]) -> None:
         """Add the inputs of a run, according to an event."""
@@ -116,6 +122,8 @@ def gather_events(events: Iterable[Event]) -> GatheredEvents:
         job = gathered.jobs.setdefault(event.job, JobClaims())
         job.has_failed |= event.has_failed
         job.has_plan |= event.has_plan
+        if event.plan and len(job.plans) <= MOST_PLANS:
+            job.plans.add(event.plan)
         job.outputs.update(mention.dataset for mention in event.outputs)
         if event.query is not None:
             job.queries.add(event.query)

@@ -16,9 +16,18 @@ from provenn.exchange.reading import Dataset, JobQuery
 
 if TYPE_CHECKING:
     from provenn.queries.query_reading import QueryTable
+    from provenn.queries.statements import WritingStatement
     from provenn.queries.translating import ColumnType
 
-__all__ = ["InputTable", "UnusableQueryError", "list_table_names", "translate_job_query"]
+__all__ = [
+    "InputTable",
+    "JobTables",
+    "UnusableQueryError",
+    "WrittenDataset",
+    "list_table_names",
+    "translate_job_query",
+    "translate_statement",
+]
 
 _DIALECTS = {
     "postgresql": "postgres",
@@ -55,8 +64,33 @@ class InputTable:
     columns: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenDataset:
+    """A dataset that a job writes.
+
+    Parameters
+    ----------
+    names
+        The names by which SQL may call it; empty if SQL does not name it.
+    columns
+        Its columns, in lower case; empty if they are not known.
+    find_population
+        As for `translate`.
+    is_overwritten
+        Whether the job is stated to replace what the dataset held.
+    holds_all
+        Whether the dataset is known to hold the rows of the query alone, also where the job does not say so.
+    """
+
+    names: Sequence[tuple[str, ...]]
+    columns: Sequence[str]
+    find_population: Callable[[str], Sequence[str] | None]
+    is_overwritten: bool
+    holds_all: bool
+
+
 @dataclass(slots=True)
-class _JobTables:
+class JobTables:
     """The inputs of a job as tables of its query; those that the query names are remembered."""
 
     inputs: Mapping[Dataset, InputTable]
@@ -112,13 +146,7 @@ def list_table_names(dataset: Dataset, facets: Mapping[str, object]) -> tuple[tu
 
 
 def translate_job_query(
-    query: JobQuery,
-    inputs: Mapping[Dataset, InputTable],
-    target: Sequence[tuple[str, ...]],
-    columns: Sequence[str],
-    find_population: Callable[[str], Sequence[str] | None],
-    *,
-    holds_all: bool,
+    query: JobQuery, inputs: Mapping[Dataset, InputTable], output: WrittenDataset
 ) -> tuple[Catalog, tuple[str, ...]]:
     """Return the catalog of the rows that a job writes, and its columns.
 
@@ -128,14 +156,8 @@ def translate_job_query(
         The SQL of the job.
     inputs
         All datasets that the job reads.
-    target
-        The names of the dataset that the job writes; empty if SQL does not name it.
-    columns
-        The columns of this dataset, in lower case; empty if they are not known.
-    find_population
-        As for `translate`.
-    holds_all
-        Whether the dataset is known to hold the rows of the query alone, also where the statement does not say so.
+    output
+        The dataset that the job writes.
 
     Raises
     ------
@@ -143,26 +165,49 @@ def translate_job_query(
         If the query is not understood, or does not say which rows the dataset holds.
     """
     from provenn.queries.statements import read_statement  # noqa: PLC0415 - sqlglot takes long to import
-    from provenn.queries.translating import KEY_DECIDES  # noqa: PLC0415
+
+    tables = JobTables(inputs)
+    return translate_statement(lambda: read_statement(query.text, tables, _choose_dialect(query)), tables, output)
+
+
+def translate_statement(
+    read: Callable[[], WritingStatement], tables: JobTables, output: WrittenDataset
+) -> tuple[Catalog, tuple[str, ...]]:
+    """Return the catalog of the rows that a statement writes, and its columns.
+
+    Parameters
+    ----------
+    read
+        Reads the statement.
+    tables
+        The tables of the job, of which the statement names some while it is read.
+    output
+        As for `translate_job_query`.
+
+    Raises
+    ------
+    UnusableQueryError
+        As for `translate_job_query`.
+    """
+    from provenn.queries.translating import KEY_DECIDES  # noqa: PLC0415 - sqlglot takes long to import
     from provenn.queries.translation import translate  # noqa: PLC0415
 
-    tables = _JobTables(inputs)
     try:
-        statement = read_statement(query.text, tables, _choose_dialect(query))
-        if not statement.replaces_table and not holds_all:
+        statement = read()
+        if not statement.replaces_table and not output.holds_all:
             raise UnusableQueryError("it does not say that the dataset holds no other rows, nor does --exact")
         written = tuple(".".join(statement.target).lower().split("."))
-        if statement.target and target and not any(_mean_same_table(written, name) for name in target):
+        if statement.target and output.names and not any(_mean_same_table(written, name) for name in output.names):
             raise UnusableQueryError(f"it writes {'.'.join(written)}")
-        if set(tables.used.values()) != set(inputs):
+        if set(tables.used.values()) != set(tables.inputs):
             raise UnusableQueryError("the job reads more than its query")
-        catalogs = {name: inputs[dataset].catalog for name, dataset in tables.used.items()}
+        catalogs = {name: tables.inputs[dataset].catalog for name, dataset in tables.used.items()}
         translation = translate(
             statement.query,
             catalogs,
             prove=lambda _statement, _catalogs: False,
             find_types=_refuse_types,
-            find_population=find_population,
+            find_population=output.find_population,
         )
     except _UntypedPartError as error:
         raise UnusableQueryError(str(error.__context__ or "a part is not understood").splitlines()[0]) from error
@@ -173,8 +218,8 @@ def translate_job_query(
     for remark in translation.remarks:
         if remark.reason == KEY_DECIDES:
             raise UnusableQueryError(f"{remark.part}: which of equal rows come first is not known")
-    results = [name.lower() for name in translation.columns]
-    if statement.inserts and results != list(columns):  # values are inserted by position
+    results, columns = [name.lower() for name in translation.columns], list(output.columns)
+    if statement.inserts and results != columns:  # values are inserted by position
         raise UnusableQueryError("the columns of the dataset are not known to be those of the query")
     if columns and sorted(results) != sorted(columns):
         raise UnusableQueryError("the dataset has other columns than the query")

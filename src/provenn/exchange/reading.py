@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import IO, Any, NoReturn
 
 from provenn.errors import LineageError
+from provenn.exchange.stated_plan_texts import find_plan, has_plan
 from provenn.gate.entrances import entrance
 
 __all__ = ["LARGEST_ARRAY", "LARGEST_EVENT", "MOST_EVENTS", "Dataset", "Event", "JobQuery", "Mention", "read_events"]
@@ -16,9 +17,6 @@ LARGEST_EVENT = 16 * 2**20
 LARGEST_ARRAY = 256 * 2**20
 MOST_EVENTS = 1_000_000
 """The maximum size of an event and of an array of events in bytes, and the maximum number of events."""
-
-_PLANS = ("spark.logicalPlan", "spark_logicalPlan", "spark_unknown")
-"""Facets of runs with a logical plan of Spark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,9 @@ class Event:
     query
         The SQL of the job; None if the event does not state it.
     has_plan
-        Whether the event has a logical plan of Spark.
+        Whether the event has a logical plan of Spark, or parts of one.
+    plan
+        The nodes of the plan in JSON, as `find_plan` returns them.
     """
 
     number: int
@@ -92,6 +92,7 @@ class Event:
     mentioned: tuple[Mention, ...] = ()
     query: JobQuery | None = None
     has_plan: bool = False
+    plan: str = ""
 
 
 @entrance("lineage of others", "length", "types", "criteria")
@@ -215,7 +216,8 @@ def _build_event(number: int, content: object) -> Event:
             _read_mentions(event.get("inputs"), number, "inputs", "inputFacets"),
             outputs,
             query=_read_query(job.get("facets"), outputs),
-            has_plan=_has_plan(run.get("facets")),
+            has_plan=has_plan(run.get("facets")),
+            plan=find_plan(run.get("facets")),
         )
     if "dataset" in event:
         return Event(number, None, "", False, mentioned=_read_mentions([event["dataset"]], number, "dataset", ""))
@@ -233,11 +235,6 @@ def _read_query(facets: object, outputs: tuple[Mention, ...]) -> JobQuery | None
                 system = "spark"
             return JobQuery(text, dialect if isinstance(dialect, str) else "", system)
     return None
-
-
-def _has_plan(facets: object) -> bool:
-    """Tell whether the facets of a run have a logical plan of Spark."""
-    return isinstance(facets, dict) and any(name in facets for name in _PLANS)
 
 
 def _read_mentions(entries: object, number: int, what: str, role: str) -> tuple[Mention, ...]:

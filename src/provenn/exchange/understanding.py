@@ -7,19 +7,26 @@ that the dataset has all of these sources.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, TypeVar
 
 from provenn.catalogs import Base, Catalog, Files, Population, verbs
 from provenn.catalogs.base import INGEST
 from provenn.criteria import Type, parse_type
 from provenn.errors import ProvennError
 from provenn.exchange.dataset_verbs import VERBS, build_catalog
-from provenn.exchange.gathering import GatheredEvents, JobClaims
-from provenn.exchange.job_queries import InputTable, UnusableQueryError, list_table_names, translate_job_query
+from provenn.exchange.gathering import MOST_PLANS, GatheredEvents, JobClaims
+from provenn.exchange.job_plans import translate_job_plan
+from provenn.exchange.job_queries import (
+    InputTable,
+    UnusableQueryError,
+    WrittenDataset,
+    list_table_names,
+    translate_job_query,
+)
 from provenn.exchange.origins import ColumnLineage, read_column_lineage
 from provenn.exchange.reading import Dataset
 from provenn.exchange.subset_conditions import write_condition
@@ -47,6 +54,10 @@ _SYNONYMS = {
     "numeric": "decimal",
 }
 _INTEGRAL = ("tinyint", "smallint", "int", "bigint")
+
+_Text = TypeVar("_Text")
+_Translate = Callable[[_Text, Mapping[Dataset, InputTable], WrittenDataset], tuple[Catalog, tuple[str, ...]]]
+"""Returns the catalog that the text of a job means, and its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,15 +298,22 @@ class _DatasetReader:
     # --- jobs ---
 
     def _apply_job(self, dataset: Dataset) -> UnderstoodDataset:
-        """Convert a dataset by the SQL of the job that writes it; otherwise by column lineage."""
+        """Convert a dataset by the SQL or the plan of the job that writes it; otherwise by column lineage."""
         job = self._find_writer(dataset)
-        if not job.queries:
-            unused = "the plan of Spark in its events is not used" if job.has_plan else ""
-        else:
-            try:
-                return self._apply_query(dataset, job)
-            except UnusableQueryError as error:
-                unused = f"its SQL is not used: {error}"
+        reasons = []
+        try:
+            if job.queries:
+                return self._apply_statements(dataset, job, job.queries, translate_job_query)
+        except UnusableQueryError as error:
+            reasons.append(f"its SQL is not used: {error}")
+        try:
+            if job.plans:
+                return self._apply_statements(dataset, job, job.plans, translate_job_plan)
+        except UnusableQueryError as error:
+            reasons.append(f"its plan of Spark is not used: {error}")
+        if job.has_plan and not job.plans:
+            reasons.append("the plan of Spark in its events is not used: it is shortened, or not in the form of Spark")
+        unused = "; ".join(reasons)
         try:
             understood = self._apply_column_lineage(dataset, job)
         except _NotUnderstoodError as error:
@@ -316,27 +334,35 @@ class _DatasetReader:
             raise _NotUnderstoodError("the job that writes it also reads it")
         return job
 
-    def _apply_query(self, dataset: Dataset, job: JobClaims) -> UnderstoodDataset:
-        """Convert a dataset to the catalog that the SQL of its job means.
+    def _apply_statements(
+        self, dataset: Dataset, job: JobClaims, texts: Collection[_Text], translate: _Translate[_Text]
+    ) -> UnderstoodDataset:
+        """Convert a dataset to the catalog that the SQL or the plan of its job means.
 
         Raises
         ------
         UnusableQueryError
-            If the SQL does not say which rows the dataset holds, or an input is not known well enough.
+            If the text does not say which rows the dataset holds, or an input is not known well enough.
         """
         if job.has_failed:
             raise UnusableQueryError("a run failed")
-        if len(job.queries) > 1 or len(job.outputs) > 1:
-            raise UnusableQueryError(f"the job has several {'queries' if len(job.queries) > 1 else 'outputs'}")
+        if len(job.outputs) > 1:
+            raise UnusableQueryError("the job has several outputs")
+        if len(texts) > MOST_PLANS:
+            raise UnusableQueryError("the job has several queries")
         facets = self.claims.datasets[dataset].facets
-        catalog, columns = translate_job_query(
-            next(iter(job.queries)),
-            {part: self._make_table(part, job) for part in job.inputs},
+        output = WrittenDataset(
             list_table_names(dataset, facets),
             [name.lower() for name in self.columns[dataset]] if "schema" in facets else [],
             self._find_key_types_of,
+            is_overwritten=_is_overwritten(facets),
             holds_all=self.assumptions.exact,
         )
+        inputs = {part: self._make_table(part, job) for part in job.inputs}
+        first, *others = (translate(text, inputs, output) for text in texts)
+        if any((catalog.digest, columns) != (first[0].digest, first[1]) for catalog, columns in others):
+            raise UnusableQueryError("the job has several queries")
+        catalog, columns = first
         key, population = self._find_key(dataset)
         if key and (catalog.population.name, {attribute.name for attribute in catalog.schema.key}) != (
             population,
@@ -511,6 +537,14 @@ def _read_parts(definition: object) -> tuple[Dataset, ...]:
             case {"namespace": str(namespace), "name": str(name)}:
                 datasets.append(Dataset(namespace, name, str(entry.get("version") or "")))
     return tuple(datasets)
+
+
+def _is_overwritten(facets: Mapping[str, Any]) -> bool:
+    """Tell whether a dataset is stated to be overwritten."""
+    match facets.get("lifecycleStateChange"):
+        case {"lifecycleStateChange": "OVERWRITE"}:
+            return True
+    return False
 
 
 def _is_ingested(definition: object) -> bool:

@@ -11,7 +11,8 @@ from provenn.errors import CriterionError, DefinitionError, PopulationError
 from provenn.queries.inner_joins import join_rows
 from provenn.queries.joining import Equality, is_constant
 from provenn.queries.opaque_parts import select_opaquely
-from provenn.queries.relation import InexpressibleError, RowSource, split_conjuncts, write_expression
+from provenn.queries.outer_joins import write_nulls
+from provenn.queries.relation import InexpressibleError, RowSource, split_conjuncts, write_plain
 from provenn.queries.scalar_subqueries import replace_scalars
 from provenn.queries.semi_joins import keep_partnered, keep_unmentioned, mark_partnered
 from provenn.queries.subqueries import SubqueryCall, has_subquery, read_call, separate
@@ -30,9 +31,10 @@ def filter_rows(node: FilterNode, context: Translating) -> RowSource:
         conjuncts = [conjunct for conjunct in conjuncts if has_subquery(conjunct)]
         rows = join_rows(node.input, context, plain)
     else:
-        rows = context.translate(node.input)
+        lonely = None
         if isinstance(node.input, JoinNode) and node.input.kind in ("left", "right"):
-            rows, conjuncts = _keep_lonely(rows, node.input, conjuncts, context)
+            lonely = _find_lonely(node.input, conjuncts, context)
+        rows, conjuncts = lonely or (context.translate(node.input), conjuncts)
     # Numbers of rows were given before any condition of this node is applied; `keep_first` knows for which rows. Its
     # conditions come first, so that the rows are still the ones that were numbered.
     for conjunct in sorted(conjuncts, key=lambda conjunct: read_rank_condition(conjunct, rows) is None):
@@ -40,18 +42,18 @@ def filter_rows(node: FilterNode, context: Translating) -> RowSource:
     return rows
 
 
-def _keep_lonely(
-    rows: RowSource, join: JoinNode, conjuncts: list[exp.Expr], context: Translating
-) -> tuple[RowSource, list[exp.Expr]]:
-    """Return the rows of an outer join without a partner, if a condition asks for them, and the remaining conditions.
+def _find_lonely(
+    join: JoinNode, conjuncts: list[exp.Expr], context: Translating
+) -> tuple[RowSource, list[exp.Expr]] | None:
+    """Return the rows of an outer join without a partner and the remaining conditions; None if no condition asks so.
 
     Sound: a column of the partners, if never NULL for a partner, is NULL exactly for the rows without a partner, and
-    these are the rows of the anti join with the same condition.
+    these are the rows of the anti join with the same condition, once each, with NULL in all columns of the partners.
     """
     kept, missing = (join.left, join.right) if join.kind == "left" else (join.right, join.left)
     asking = [conjunct for conjunct in conjuncts if _asks_for_null(conjunct, missing)]
     if not asking:
-        return rows, conjuncts
+        return None
     partners = context.translate(missing)
     for conjunct in asking:
         value = partners.resolve(conjunct.this)
@@ -63,11 +65,13 @@ def _keep_lonely(
             continue
         try:
             lonely = join_rows(JoinNode(kept, missing, "anti", join.condition), context)
-            catalog = verbs.restrict(rows.catalog, lonely.catalog)
         except (InexpressibleError, CriterionError, DefinitionError, PopulationError):
             continue
-        return replace(rows, catalog=catalog), [other for other in conjuncts if other is not conjunct]
-    return rows, conjuncts
+        pairs = zip(missing.columns, write_nulls(partners, missing), strict=True)
+        nulls = {column.symbol: null for column, null in pairs}
+        rows = RowSource(lonely.catalog, {**lonely.values, **nulls}, lonely.ranks)
+        return rows, [other for other in conjuncts if other is not conjunct]
+    return None
 
 
 def _asks_for_null(conjunct: exp.Expr, node: Node) -> bool:
@@ -96,7 +100,7 @@ def _express(rows: RowSource, conjunct: exp.Expr, node: FilterNode, context: Tra
         return _apply_subquery(rows, call, is_negated, context)
     marked, condition = _mark_calls(rows, conjunct, node, context)
     extended, resolved = replace_scalars(condition, marked, node.subqueries, context)
-    selected: Catalog = verbs.select(extended.catalog, write_expression(resolved))
+    selected: Catalog = verbs.select(extended.catalog, write_plain(extended.catalog, resolved))
     if extended.catalog != rows.catalog:
         selected = verbs.keep(selected, rows.catalog.schema.names)
     return replace(rows, catalog=selected)

@@ -10,7 +10,13 @@ from typing import Final
 
 from sqlglot import exp
 
-__all__ = ["AGGREGATES", "GENERATORS", "SCALARS", "WINDOWS", "get_function_name", "is_aggregate"]
+__all__ = ["AGGREGATES", "GENERATORS", "SCALARS", "WINDOWS", "get_function_name", "is_aggregate", "list_row_parts"]
+
+_ENCLOSING = (
+    *(exp.And, exp.Or, exp.Not, exp.Paren, exp.Distinct, exp.Filter, exp.Where),
+    *(exp.Window, exp.Order, exp.Ordered, exp.WindowSpec),
+)
+"""What encloses expressions without a value of its own that units could change."""
 
 
 def _list_names(text: str) -> frozenset[str]:
@@ -106,3 +112,22 @@ def is_aggregate(tree: exp.Expr) -> bool:
     while isinstance(tree, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         tree = tree.this
     return isinstance(tree, exp.AggFunc) or get_function_name(tree) in AGGREGATES
+
+
+def list_row_parts(tree: exp.Expr) -> list[exp.Expr]:
+    """Return the conditions that AND, OR and NOT connect; of what has aggregates or windows, the parts of these."""
+    pending, parts = [tree], []
+    while pending:
+        part = pending.pop()
+        if isinstance(part, _ENCLOSING) or is_aggregate(part):
+            pending += list(part.iter_expressions())
+            continue
+        calls = [call for call in part.walk(prune=_encloses_rows) if _encloses_rows(call)]
+        pending += calls
+        if not calls:
+            parts.append(part)
+    return parts
+
+
+def _encloses_rows(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Window) or is_aggregate(tree)

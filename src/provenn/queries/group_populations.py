@@ -18,9 +18,11 @@ from provenn.criteria import Type
 from provenn.queries.relation import write_expression
 from provenn.queries.translating import Translating
 
-__all__ = ["KeyPart", "choose_population", "describe_value"]
+__all__ = ["UNITED", "KeyPart", "choose_population", "describe_value"]
 
 _VIA = "via:"
+UNITED = "_united"
+"""The end of the names of attributes that unions with a tag give to their columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def _find_first_name(catalog: Catalog, name: str) -> str:
         identity = str(json.loads(identity.removeprefix(_VIA))[-1])
     bases = [base for base in cone(catalog) if isinstance(base, Base)]
     names = [column.name for base in bases for column in base.schema.attributes if column.identity == identity]
-    return min(names, default=attribute.name.lower())
+    return min(names, default=attribute.name.lower().removesuffix(UNITED))
 
 
 def choose_population(parts: Sequence[KeyPart], types: Sequence[Type], context: Translating) -> Population:

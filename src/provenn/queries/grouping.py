@@ -22,6 +22,7 @@ from provenn.queries.relation import (
     choose_free_name,
     name_attribute,
     write_expression,
+    write_plain,
 )
 from provenn.queries.translating import Translating
 from provenn.queries.tree import AggregateNode, Column, DistinctNode, refer_to
@@ -231,7 +232,7 @@ def _write_call(call: exp.Expr, members: RowSource) -> str:
         return "count(*)"
     if call.find(exp.Window):
         raise InexpressibleError("a window function inside an aggregate")
-    return write_expression(members.resolve(call))
+    return write_plain(members.catalog, members.resolve(call))
 
 
 def move_filter_inside(call: exp.Filter) -> exp.Expr:

@@ -12,8 +12,9 @@ from provenn.errors import CriterionError
 from provenn.queries.full_joins import join_fully
 from provenn.queries.joining import Equality, is_expressible, join_all, join_outer, read_equality
 from provenn.queries.opaque_parts import select_opaquely
-from provenn.queries.relation import InexpressibleError, RowSource, split_conjuncts, symbols_in, write_expression
-from provenn.queries.semi_joins import keep_partnered, keep_unmentioned
+from provenn.queries.outer_joins import join_with_repetition
+from provenn.queries.relation import InexpressibleError, RowSource, split_conjuncts, symbols_in, write_plain
+from provenn.queries.semi_joins import keep_partnered
 from provenn.queries.sky_joins import match_positions
 from provenn.queries.subqueries import has_subquery
 from provenn.queries.translating import Translating
@@ -36,13 +37,16 @@ def join_rows(node: JoinNode, context: Translating, conditions: Sequence[exp.Exp
     if node.kind in ("inner", "cross"):
         leaves, conjuncts = flatten_joins(node)
         return _join_inner([context.translate(leaf) for leaf in leaves], [*conjuncts, *conditions], context)
-    if node.kind == "left":
-        return join_outer(context.translate(node.left), context.translate(node.right), node.condition)
-    if node.kind == "right":
-        return join_outer(context.translate(node.right), context.translate(node.left), node.condition)
-    if node.kind == "full":
-        return join_fully(context.translate(node.left), context.translate(node.right), node.condition, context)
-    return _join_partly(node, context)
+    if node.kind in ("semi", "anti"):
+        return _join_partly(node, context)
+    left, right = context.translate(node.left), context.translate(node.right)
+    try:
+        if node.kind == "full":
+            return join_fully(left, right, node.condition, context)
+        many, partners = (left, right) if node.kind == "left" else (right, left)
+        return join_outer(many, partners, node.condition)
+    except InexpressibleError as error:
+        return join_with_repetition(node, str(error), join_rows, context)
 
 
 def flatten_joins(node: Node) -> tuple[list[Node], list[exp.Expr]]:
@@ -89,18 +93,25 @@ def _select(rows: RowSource, conjunct: exp.Expr, context: Translating) -> RowSou
     if rank is not None:
         return keep_first(rows, *rank)
     try:
-        return replace(rows, catalog=verbs.select(rows.catalog, write_expression(rows.resolve(conjunct))))
-    except CriterionError as error:
+        return replace(rows, catalog=verbs.select(rows.catalog, write_plain(rows.catalog, rows.resolve(conjunct))))
+    except (CriterionError, InexpressibleError) as error:
         return select_opaquely(rows, conjunct, (), str(error).splitlines()[0], context)
 
 
 def _join_partly(node: JoinNode, context: Translating) -> RowSource:
-    """Return a semi or anti join."""
+    """Return a semi or anti join.
+
+    Sound: a row for which a condition on the row alone is not TRUE has no partner.
+    """
     rows, partners = context.translate(node.left), context.translate(node.right)
-    equalities = []
+    candidates, equalities = rows, []
     for conjunct in split_conjuncts(node.condition):
-        if symbols_in(conjunct) <= partners.values.keys() and symbols_in(conjunct):
+        symbols = symbols_in(conjunct)
+        if symbols and symbols <= partners.values.keys():
             partners = _select(partners, conjunct, context)
+            continue
+        if symbols and symbols <= rows.values.keys():
+            candidates = _select(candidates, conjunct, context)
             continue
         equality = read_equality(conjunct)
         if equality is not None and is_expressible(rows, equality.right):
@@ -108,5 +119,7 @@ def _join_partly(node: JoinNode, context: Translating) -> RowSource:
         if equality is None or not (is_expressible(rows, equality.left) and is_expressible(partners, equality.right)):
             raise InexpressibleError("the condition of a semi or anti join compares both sides other than by equality")
         equalities.append(equality)
-    keep = keep_partnered if node.kind == "semi" else keep_unmentioned
-    return keep(rows, partners, equalities, context)
+    partnered = keep_partnered(candidates, partners, equalities, context)
+    if node.kind == "semi":
+        return partnered
+    return replace(rows, catalog=verbs.exclude(rows.catalog, partnered.catalog))

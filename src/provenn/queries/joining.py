@@ -22,7 +22,7 @@ from provenn.queries.relation import (
     name_attribute,
     split_conjuncts,
     symbols_in,
-    write_expression,
+    write_plain,
 )
 
 __all__ = [
@@ -304,7 +304,7 @@ def join_outer(many: RowSource, partners: RowSource, condition: exp.Expr | None)
         if equality is not None and not is_expressible(many, conjunct) and not is_expressible(partners, conjunct):
             equalities.append(equality)
         elif symbols <= partners.values.keys():
-            catalog = verbs.select(partners.catalog, write_expression(partners.resolve(conjunct)))
+            catalog = verbs.select(partners.catalog, write_plain(partners.catalog, partners.resolve(conjunct)))
             partners = replace(partners, catalog=catalog)
         elif symbols <= many.values.keys():
             own.append(many.resolve(conjunct))

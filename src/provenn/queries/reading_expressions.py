@@ -76,7 +76,7 @@ def read_expression(reading: QueryReading, tree: exp.Expr, names: Names) -> exp.
             reading.refuse(tree, f"Spark cannot express this part: {error}")
     if reading.dialect == ADQL:
         resolved = resolve_units(reading, resolved, tree)
-        check_units(reading, resolved, tree)
+    check_units(reading, resolved, tree)
     check_functions(reading, resolved, tree)
     return _name_extracts(resolved)
 

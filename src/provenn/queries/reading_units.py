@@ -1,4 +1,4 @@
-"""Units in ADQL: IN_UNIT is a value in another unit, and values in different units are not compared without it."""
+"""Units in queries: values in different units are not compared; in ADQL, IN_UNIT is a value in another unit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from provenn.criteria.known_units import find_factor, read_unit, suggest_units
 from provenn.criteria.schema import Attribute, AttributeIdentity
 from provenn.criteria.types import DOUBLE
 from provenn.errors import CriterionError
-from provenn.queries.function_names import get_function_name, is_aggregate
+from provenn.queries.adql_dialect import ADQL
+from provenn.queries.function_names import get_function_name, list_row_parts
 from provenn.queries.reading_context import QueryReading
 from provenn.queries.sky_expressions import IN_UNIT, make_in_unit, write_for_criteria
 
 __all__ = ["check_units", "resolve_units"]
 
 _HINT = "convert with IN_UNIT, in place of a factor: COS(IN_UNIT(dec, 'rad')), ra - IN_UNIT(plx, 'deg')"
+_HINT_ELSEWHERE = (
+    "derive an attribute in the other unit first, such as plx / 1 deg, or query with dialect adql and IN_UNIT"
+)
 
 
 def resolve_units(reading: QueryReading, tree: exp.Expr, original: exp.Expr) -> exp.Expr:
@@ -49,18 +53,20 @@ def resolve_units(reading: QueryReading, tree: exp.Expr, original: exp.Expr) -> 
 
 
 def check_units(reading: QueryReading, tree: exp.Expr, original: exp.Expr) -> None:
-    """Refuse an expression whose value depends on the units of its columns: ADQL takes the numbers as they are.
+    """Refuse an expression whose value depends on the units of its columns: SQL takes the numbers as they are.
 
     Criteria convert values in different units, and refuse units that do not fit. So an expression is refused if
-    criteria accept it without the units only, or read it in another way with them.
+    criteria read it in another way with the units than without. What criteria accept without the units only is refused
+    in ADQL; in other dialects it is never understood, and therefore always computed with the numbers as they are.
 
     Raises
     ------
     QueryError
         If units make a difference.
     """
+    is_adql = reading.dialect == ADQL
     units = {reading.get_unit(column.name) for column in tree.find_all(exp.Column)} - {""}
-    for part in _list_parts(tree) if units else ():
+    for part in list_row_parts(tree) if units else ():
         columns = {column.name: reading.get_unit(column.name) for column in part.find_all(exp.Column)}
         if not any(columns.values()) or any(
             get_function_name(call) == IN_UNIT for call in part.find_all(exp.Anonymous)
@@ -74,25 +80,13 @@ def check_units(reading: QueryReading, tree: exp.Expr, original: exp.Expr) -> No
         try:
             canonical = parse_expression(text, _make_schema(columns)).canonical
         except CriterionError as error:
+            if not is_adql:
+                continue
             reading.refuse(original, reading.name_columns(error.problem), _HINT)
         if canonical != plain:
             known = ", ".join(f"{reading.name_columns(symbol)} in {unit}" for symbol, unit in columns.items() if unit)
-            reading.refuse(original, f"this mixes different units: {known}", _HINT)
-
-
-def _list_parts(tree: exp.Expr) -> list[exp.Expr]:
-    """Return the conditions that AND, OR and NOT connect; of what has aggregates, the arguments of these."""
-    pending, parts = [tree], []
-    while pending:
-        part = pending.pop()
-        aggregates = [call for call in part.walk() if is_aggregate(call)]
-        if aggregates:
-            pending += [argument for call in aggregates for argument in call.iter_expressions()]
-        elif isinstance(part, exp.And | exp.Or | exp.Not | exp.Paren | exp.Distinct):
-            pending += list(part.iter_expressions())
-        else:
-            parts.append(part)
-    return parts
+            hint = _HINT if is_adql else _HINT_ELSEWHERE
+            reading.refuse(original, f"this mixes different units: {known}", hint)
 
 
 def _make_schema(units: Mapping[str, str]) -> dict[str, Attribute]:

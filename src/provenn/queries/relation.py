@@ -11,7 +11,9 @@ from provenn.catalogs import Catalog, verbs
 from provenn.catalogs.calculators import SqlCalculator
 from provenn.catalogs.schema import Attribute
 from provenn.criteria import parse_expression
-from provenn.queries.sky_expressions import write_for_criteria
+from provenn.errors import CriterionError
+from provenn.queries.function_names import get_function_name, list_row_parts
+from provenn.queries.sky_expressions import IN_UNIT, write_for_criteria
 from provenn.queries.tree import Column
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "symbols_in",
     "write_copy",
     "write_expression",
+    "write_plain",
 ]
 
 
@@ -130,7 +133,7 @@ class RowSource:
 
         Raises
         ------
-        CriterionError
+        CriterionError, InexpressibleError
             If an expression cannot be an attribute.
         """
         relation = self
@@ -140,7 +143,7 @@ class RowSource:
         for expression, wished in zip(expressions, wishes, strict=True):
             attribute = self.find_attribute(expression)
             if attribute is None:
-                text = write_expression(expression)
+                text = write_plain(self.catalog, expression)
                 known = {written: name for name, written in new.items()}
                 name = known.get(text) or choose_free_name(wished, (*self.catalog.schema.names, *new))
                 new[name] = text
@@ -189,6 +192,33 @@ def name_attribute(name: str) -> exp.Column:
 def write_expression(expression: exp.Expr) -> str:
     """Return an expression as text in Spark's dialect, as criteria read it."""
     return write_for_criteria(expression).sql(dialect="spark")
+
+
+def write_plain(catalog: Catalog, expression: exp.Expr) -> str:
+    """Return an expression over attributes as text, with the meaning of SQL, which takes numbers as they are.
+
+    Raises
+    ------
+    InexpressibleError
+        If criteria would convert units: values of groups and windows have the units of what they are computed from.
+    """
+    text = write_expression(expression)
+    names = dict.fromkeys(column.name for column in expression.find_all(exp.Column))
+    used = {name: catalog.schema[name] for name in names if name in catalog.schema}
+    is_explicit = any(get_function_name(call) == IN_UNIT for call in expression.find_all(exp.Anonymous))
+    if is_explicit or not any(attribute.unit for attribute in used.values()):
+        return text
+    plain = {name: replace(attribute, unit="") for name, attribute in used.items()}
+    for part in list_row_parts(expression):
+        part_text = write_expression(part)
+        try:
+            is_converted = parse_expression(part_text, used).canonical != parse_expression(part_text, plain).canonical
+        except CriterionError:
+            continue  # criteria refuse it as well
+        if is_converted:
+            units = ", ".join(f"{name} in {attribute.unit}" for name, attribute in used.items() if attribute.unit)
+            raise InexpressibleError(f"this mixes different units: {units}")
+    return text
 
 
 def write_copy(catalog: Catalog, expression: exp.Expr) -> str:

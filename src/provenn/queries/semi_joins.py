@@ -11,7 +11,7 @@ from provenn.catalogs import Catalog, verbs
 from provenn.catalogs.schema import Attribute
 from provenn.queries.grouping import GroupingColumn, group_values
 from provenn.queries.joining import Equality, cast_to_key, join_outer, look_up
-from provenn.queries.relation import InexpressibleError, RowSource, join_conjuncts, write_expression
+from provenn.queries.relation import InexpressibleError, RowSource, join_conjuncts, write_plain
 from provenn.queries.translating import Translating
 
 __all__ = ["keep_partnered", "keep_unmentioned", "mark_partnered"]
@@ -161,7 +161,7 @@ def _look_up_and_compare(
         exp.EQ(this=_name(value), expression=looked_up.values[f"other{number}"].copy())
         for number, value in enumerate(own)
     ]
-    return replace(rows, catalog=verbs.select(looked_up.catalog, write_expression(join_conjuncts(equal))))
+    return replace(rows, catalog=verbs.select(looked_up.catalog, write_plain(looked_up.catalog, join_conjuncts(equal))))
 
 
 def _group_partners(

@@ -21,7 +21,7 @@ from provenn.criteria import backquoted
 from provenn.criteria.types import Type
 from provenn.logic import Statement, disjoint
 from provenn.queries.common_types import find_wider_type, widen
-from provenn.queries.group_populations import KeyPart, choose_population, describe_value
+from provenn.queries.group_populations import UNITED, KeyPart, choose_population, describe_value
 from provenn.queries.relation import (
     InexpressibleError,
     RowSource,
@@ -155,7 +155,7 @@ def _find_shape(node: SetOperationNode, members: Sequence[_Member], tag: int, co
     for place, column in enumerate(node.columns):
         is_key = place in (tag, *places)
         taken = () if is_key else {name for member in members for name in member.rows.catalog.schema.names}
-        names.append(choose_free_name(column.name if is_key else f"{column.name}_united", (*names, *taken)))
+        names.append(choose_free_name(column.name if is_key else f"{column.name}{UNITED}", (*names, *taken)))
     key_names: list[str] = []
     labels = [node.columns[tag].name]
     for part, key_place in enumerate(places):

@@ -59,6 +59,9 @@ class Translating:
         Translates a node in this context.
     remarks
         What was remarked so far.
+    relations
+        The relations of the nodes that were translated, by the identity of their node, which is free for another node
+        once the node is gone. A node may be translated in several ways, one after the other, and parts of it each time.
     """
 
     catalogs: Mapping[str, Catalog]
@@ -67,10 +70,13 @@ class Translating:
     find_population: Callable[[str], Sequence[str] | None]
     express: Callable[[Node, Translating], RowSource]
     remarks: list[Remark] = field(default_factory=list)
+    relations: dict[int, tuple[Node, RowSource]] = field(default_factory=dict)
 
     def translate(self, node: Node) -> RowSource:
         """Return the relation of a node."""
-        return self.express(node, self)
+        if id(node) not in self.relations:
+            self.relations[id(node)] = node, self.express(node, self)
+        return self.relations[id(node)][1]
 
     def remark(self, part: str, reason: str) -> None:
         """Note a part as not understood."""

@@ -25,7 +25,7 @@ from provenn.queries.relation import (
     RowSource,
     choose_free_name,
     name_attribute,
-    write_expression,
+    write_plain,
 )
 from provenn.queries.translating import KEY_DECIDES, Translating
 from provenn.queries.tree import Column, NodeOrder, WindowNode
@@ -77,7 +77,7 @@ def _add_value(rows: RowSource, column: Column, expression: exp.Window, context:
     is_total = _is_total(rows, resolved)
     if is_total:
         _count_rows_of_frame(resolved)
-    text = write_expression(resolved)
+    text = write_plain(rows.catalog, resolved)
     function = parse_window(text, rows.catalog.schema)
     wish = column.name if column.name.isidentifier() else function.function
     name = choose_free_name(wish, rows.catalog.schema.names)
@@ -141,7 +141,7 @@ def _is_row_number(function: exp.Expr) -> bool:
 def write_order(rows: RowSource, keys: tuple[NodeOrder, ...] | list[NodeOrder]) -> str:
     """Return an order as text over attributes."""
     return ", ".join(
-        f"{write_expression(rows.resolve(key.expression))} {'DESC' if key.is_descending else 'ASC'} "
+        f"{write_plain(rows.catalog, rows.resolve(key.expression))} {'DESC' if key.is_descending else 'ASC'} "
         f"NULLS {'FIRST' if key.nulls_first else 'LAST'}"
         for key in keys
     )

@@ -278,7 +278,9 @@ class ExpressionWriter:
         body, *definitions = node.children
         if len(definitions) != 1:
             raise make_refusal(node.kind)
-        return self.write(_put_definition(body, definitions[0].children[0]))
+        has_inner = any(part.kind == "With" for part in body.walk())  # with references of its own: JSON has no numbers
+        number = _read_number(definitions[0]) if has_inner else ""
+        return self.write(_put_definition(body, definitions[0].children[0], number))
 
     def write_group_value(self, node: JsonNode) -> str:
         """Return an aggregate function."""
@@ -322,6 +324,8 @@ def _find_type(node: JsonNode) -> str | None:
 
 def _check_arithmetic(node: JsonNode) -> None:
     """Raise `QueryError` if the session decides the result of an operation in another way than provenn."""
+    if node.fields.get("failOnError") is True or _find_type(node) in ("float", "double"):
+        return
     java = node.java()
     kind, context = java.dataType().simpleString(), java.evalContext()
     if kind in INTEGRAL and node.kind in _WRAPPING and str(context.evalMode()) == "LEGACY":
@@ -345,11 +349,16 @@ def _check_rounding(node: JsonNode) -> None:
         raise make_legacy_refusal(f"{FUNCTIONS[node.kind]} of a whole number")
 
 
-def _put_definition(node: JsonNode, definition: JsonNode) -> JsonNode:
-    """Return an expression with the definition of its common part instead of references."""
+def _put_definition(node: JsonNode, definition: JsonNode, number: str) -> JsonNode:
+    """Return an expression with the definition of a common part instead of references to it; without number, of all."""
     if node.kind == "CommonExpressionRef":
-        return definition
-    return replace(node, children=tuple(_put_definition(child, definition) for child in node.children))
+        return definition if not number or number == _read_number(node) else node
+    return replace(node, children=tuple(_put_definition(child, definition, number) for child in node.children))
+
+
+def _read_number(node: JsonNode) -> str:
+    """Return the number of a common part, of which JSON says nothing."""
+    return str(node.java().id().toString())
 
 
 _HANDLERS: Final[dict[str, Callable[[ExpressionWriter, JsonNode], str]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from provenn.spark.plan_reading_json import JsonNode
+from provenn.spark.plan_reading_json import JsonNode, read_type
 from provenn.spark.plan_reading_literals import INTEGRAL
 from provenn.spark.plan_reading_refusals import check_fields, make_legacy_refusal, make_refusal
 
@@ -77,6 +77,9 @@ def _counts_rows(function: JsonNode) -> bool:
 
 
 def _check_sum(node: JsonNode) -> None:
+    (child,) = node.children
+    if child.kind in ("AttributeReference", "Cast") and read_type(child.fields["dataType"]) not in INTEGRAL:
+        return
     java = node.java()
     kind = java.dataType().simpleString()
     if kind in INTEGRAL and str(java.evalContext().evalMode()) == "LEGACY":

@@ -8,16 +8,19 @@ therefore also finds its Java object, only when somebody asks for it: each quest
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
-
-from pyspark.sql.types import _parse_datatype_json_value
+from typing import Any, NoReturn
 
 from provenn.errors import QueryError
 
-__all__ = ["JsonNode", "read_json_plan", "read_type"]
+__all__ = ["JsonNode", "read_json_plan", "read_stated_plan", "read_type"]
+
+_RENAMED = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
+"""The types whose names in JSON are not those in SQL."""
+_SIMPLE = re.compile(r"[a-z_]+( [a-z]+)*|(decimal|varchar|char|time)\(\d+(,\s*-?\d+)?\)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,15 @@ class JsonNode:
         The nodes below it.
     java
         Returns its Java object.
+    is_stated
+        Whether there is nothing but JSON, so that `java` raises `QueryError`.
     """
 
     kind: str
     fields: Mapping[str, Any]
     children: tuple[JsonNode, ...]
     java: Callable[[], Any]
+    is_stated: bool = False
 
     @property
     def id(self) -> int:
@@ -53,6 +59,8 @@ class JsonNode:
 
     def get_tree(self, field: str, *, is_optional: bool = False) -> JsonNode:
         """Return the expression or plan that a field holds; `is_optional` if it is an Option in Scala."""
+        if self.is_stated:
+            return read_stated_plan(self.fields[field])
         if is_optional:
             return _build_tree(self.fields[field], lambda: self._get_field(field).get())
         return _build_tree(self.fields[field], partial(self._get_field, field))
@@ -62,6 +70,8 @@ class JsonNode:
 
     def list_trees(self, field: str) -> list[JsonNode]:
         """Return the expressions of a field that holds a sequence of expressions."""
+        if self.is_stated:
+            return list(map(read_stated_plan, self.fields[field]))
         return [
             _build_tree(items, lambda position=position: self._get_field(field).apply(position))  # type: ignore[misc]
             for position, items in enumerate(self.fields[field])
@@ -87,6 +97,24 @@ class JsonNode:
 def read_json_plan(java_plan: Any) -> JsonNode:  # noqa: ANN401 - a Java object
     """Return an analyzed plan."""
     return _build_tree(json.loads(java_plan.toJSON()), lambda: java_plan)
+
+
+def read_stated_plan(items: Sequence[Mapping[str, Any]]) -> JsonNode:
+    """Return a plan or an expression of which there is nothing but JSON, such as one in an event."""
+    return _state_nodes(_build_tree(items, lambda: None))
+
+
+def _state_nodes(root: JsonNode) -> JsonNode:
+    """Return a tree whose nodes refuse to find their Java objects, by name."""
+    stated: list[JsonNode] = []
+    for node in reversed(list(root.walk())):
+        children = tuple(stated.pop() for _ in node.children)
+        stated.append(replace(node, children=children, java=partial(_refuse_java, node.kind), is_stated=True))
+    return stated.pop()
+
+
+def _refuse_java(kind: str) -> NoReturn:
+    raise QueryError(f"the event does not state how Spark evaluates {kind}, such as its ANSI mode or its time zone")
 
 
 def _build_tree(items: Sequence[Mapping[str, Any]], get_java: Callable[[], Any]) -> JsonNode:
@@ -136,4 +164,14 @@ def read_type(value: Any) -> str:  # noqa: ANN401 - a text or a struct
             f"texts that are compared by a collation are not supported: {value}",
             hint="compare upper() or lower() of the texts",
         )
-    return _parse_datatype_json_value(value).simpleString()
+    match value:
+        case str() if _SIMPLE.fullmatch(value):
+            return _RENAMED.get(value, value.replace(" ", "") if "(" in value else value)
+        case {"type": "array", "elementType": element}:
+            return f"array<{read_type(element)}>"
+        case {"type": "map", "keyType": key, "valueType": element}:
+            return f"map<{read_type(key)},{read_type(element)}>"
+        case {"type": "struct", "fields": [*fields]}:
+            members = (f"{field['name']}:{read_type(field['type'])}" for field in fields)
+            return f"struct<{','.join(members)}>"
+    raise QueryError(f"the type {value} is not supported")

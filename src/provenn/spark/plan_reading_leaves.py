@@ -16,7 +16,16 @@ from provenn.spark.plan_reading_refusals import make_refusal
 MARK: Final = "provenn:"
 """The beginning of the alias of a DataFrame that provenn returned; the rest is the digest of its catalog."""
 
-__all__ = ["MARK", "KnownTable", "Leaves", "SparkRelation", "describe_relation", "list_local_rows", "normalize_address"]
+__all__ = [
+    "MARK",
+    "KnownTable",
+    "Leaves",
+    "SparkRelation",
+    "describe_relation",
+    "list_columns",
+    "list_local_rows",
+    "normalize_address",
+]
 
 _MOST_ROWS = 1000
 """The number of rows of constants that a query may hold."""
@@ -85,6 +94,12 @@ class Leaves(Protocol):
         """
 
 
+def list_columns(node: JsonNode) -> list[JsonNode]:
+    """Return the columns of a leaf; those of a table of Hive are in two fields."""
+    fields = ("output",) if "output" in node.fields else ("dataCols", "partitionCols")
+    return [column for field in fields for column in node.list_trees(field)]
+
+
 def describe_relation(node: JsonNode) -> SparkRelation:
     """Return what Spark says about the files or table of a leaf.
 
@@ -93,9 +108,7 @@ def describe_relation(node: JsonNode) -> SparkRelation:
     QueryError
         If the leaf reads something else.
     """
-    columns = tuple(
-        (attribute.name, read_type(attribute.fields["dataType"])) for attribute in node.list_trees("output")
-    )
+    columns = tuple((attribute.name, read_type(attribute.fields["dataType"])) for attribute in list_columns(node))
     if node.fields.get("isStreaming"):
         raise make_refusal(node.kind, "is a stream, which is never complete", "adopt a DataFrame of stored data")
     java = node.java()

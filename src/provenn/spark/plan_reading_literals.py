@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -17,6 +18,7 @@ __all__ = ["INTEGRAL", "write_literal", "write_value"]
 
 INTEGRAL = ("tinyint", "smallint", "int", "bigint")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _DAY = 24 * 60 * 60 * 10**6
 
 
@@ -29,7 +31,9 @@ def write_literal(node: JsonNode) -> str:
         If the value has no exact form in SQL.
     """
     kind, value = read_type(node.fields["dataType"]), node.fields["value"]
-    if value is not None and (kind.startswith(("timestamp", "date", "binary", "interval"))):
+    if kind == "date" and isinstance(value, str) and _DATE.fullmatch(value):
+        value = (date.fromisoformat(value) - date(1970, 1, 1)).days
+    elif value is not None and (kind.startswith(("timestamp", "date", "binary", "interval"))):
         value = node.java().value()  # in JSON, a moment is in the time zone of Java, and bytes are an address
     elif kind == "boolean" and value is not None:
         value = value == "true"

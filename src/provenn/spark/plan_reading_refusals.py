@@ -39,6 +39,9 @@ _REFUSED: Final = {
         "keeps an arbitrary row of several that agree in some columns: dropDuplicates(subset)",
         "say which row to keep: row_number() OVER (PARTITION BY … ORDER BY …) = 1",
     ),
+    "DataSourceV2ScanRelation": ("may apply conditions that the plan does not state", ""),
+    "InMemoryRelation": ("was cached, and the plan does not state what it holds", ""),
+    "InSet": ("compares with a list that the plan does not state", ""),
     "LateralJoin": ("is not supported", "write the lateral subquery as a join"),
 }
 """Reasons and hints by the name of the class; a class that is not listed is merely unknown."""

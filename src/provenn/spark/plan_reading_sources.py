@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from provenn.errors import QueryError, did_you_mean
 from provenn.queries.tree import Column, ExplodeNode, FilterNode, Node, ProjectNode, ScanNode, ValuesNode, refer_to
 from provenn.spark.plan_reading_json import JsonNode, read_json_plan, read_type
-from provenn.spark.plan_reading_leaves import MARK, KnownTable, describe_relation, list_local_rows
+from provenn.spark.plan_reading_leaves import (
+    MARK,
+    KnownTable,
+    SparkRelation,
+    describe_relation,
+    list_columns,
+    list_local_rows,
+)
 from provenn.spark.plan_reading_literals import write_value
 from provenn.spark.plan_reading_refusals import make_refusal
 from provenn.spark.plan_reading_relations import PlanRelation, Reader
@@ -20,6 +27,14 @@ class SourceReader(Reader):
     """Reads the leaves of plans, and what has a name in them."""
 
     # -- leaves ----------------------------------------------------------------------------------------------------
+
+    def describe(self, plan: JsonNode) -> SparkRelation:
+        """Return what Spark says about the files or table of a leaf."""
+        return describe_relation(plan)
+
+    def list_rows(self, plan: JsonNode) -> tuple[tuple[str, ...], ...]:
+        """Return the rows of constants, as SQL."""
+        return list_local_rows(plan, self.session)
 
     def scan(self, table: KnownTable, attributes: Sequence[JsonNode]) -> PlanRelation:
         """Return the rows of a table, with the columns that Spark reads.
@@ -59,15 +74,15 @@ class SourceReader(Reader):
 
     def read_relation(self, plan: JsonNode) -> PlanRelation:
         """Return the rows of files or of a table of Spark."""
-        _, relation = self.relations.get(id(plan)) or (plan, describe_relation(plan))  # a CTE is read where it is named
+        _, relation = self.relations.get(id(plan)) or (plan, self.describe(plan))  # a CTE is read where it is named
         self.relations[id(plan)] = plan, relation
         table = self.leaves.find_view(relation.name) if relation.name else None
-        return self.scan(table or self.leaves.find_relation(relation), plan.list_trees("output"))
+        return self.scan(table or self.leaves.find_relation(relation), list_columns(plan))
 
     def read_constants(self, plan: JsonNode) -> PlanRelation:
         """Return rows of constants."""
         attributes = plan.list_trees("output")
-        rows = list_local_rows(plan, self.session)
+        rows = self.list_rows(plan)
         types = [read_type(attribute.fields["dataType"]) for attribute in attributes]
         columns = self.make_columns([attribute.name for attribute in attributes])
         nothing = tuple(write_value(kind, None) for kind in types)  # no rows have no types
