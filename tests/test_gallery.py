@@ -1,4 +1,4 @@
-"""The documentation leads: every page has a place in the order of tasks, and its pictures are those of today's program."""
+"""The documentation leads: every page has a place in the order of tasks, and its pictures are those of this program."""
 
 import re
 from collections import Counter

@@ -44,6 +44,7 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.files.row_samples": "base files",
         "provenn.files.table_metadata": "base files",
         "provenn.cli.exchange": "lineage of others",
+        "provenn.exchange.job_plans": "lineage of others",
         "provenn.cli.output_files": _WRITING,
         "provenn.demo.settling": _STORE,
         "provenn.durable": _WRITING,

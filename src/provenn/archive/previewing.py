@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from provenn.archive.path_criteria import select_sources
+from provenn.archive.path_criteria import find_paths, select_by_paths
 from provenn.archive.relation import WORDS, Summary
+from provenn.catalogs import verbs
 from provenn.definitions.catalog_store import get_catalogs
 from provenn.digests import CatalogDigest
 from provenn.display.text import join_words
@@ -88,21 +89,28 @@ def preview_selection(catalog: Catalog, criterion: str) -> SelectionPreview:
 
 def _relate_selection(
     reading: Reading, catalog: Catalog, criterion: str, names: dict[CatalogDigest, str]
-) -> tuple[Definition, dict[Summary | str, Sequence[CatalogDigest]]]:
+) -> tuple[Definition, dict[Summary | Literal["empty"], Sequence[CatalogDigest]]]:
     """Return the selection, and the catalogs with names in each proved relation to it; "empty" if it has no source."""
     from provenn.logic import empty  # noqa: PLC0415 - a command starts without it
 
     parent = catalog.definition
-    selection = select_sources(reading, parent, criterion, catalog.name)
+    paths = find_paths(parent, criterion)
+    selection = (
+        select_by_paths(reading, parent, criterion, paths, catalog.name) if paths else verbs.select(parent, criterion)
+    )
     others = get_catalogs(reading, [*names])
     knowledge = collect_knowledge(reading, selection, *others.values()).knowledge
     if knowledge.entails(empty(selection.digest)):
         return selection, {"empty": ()}
+
+    def list_named(labels: Iterable[str], without: Collection[str] = ()) -> list[CatalogDigest]:
+        return [CatalogDigest(label) for label in labels if label in names and label not in without]
+
     digest = selection.digest
-    equal = [label for label in knowledge.equal_to(digest) if label in names]
-    above = [
-        label for label in knowledge.supersets_of(digest) if label in names and label not in (*equal, parent.digest)
-    ]
-    below = [label for label in knowledge.subsets_of(digest) if label in names and label not in equal]
-    apart = [label for label in knowledge.disjoint_from(digest) if label in names]
-    return selection, {"equal": equal, "subset": above, "superset": below, "disjoint": apart}
+    equal = list_named(knowledge.equal_to(digest))
+    return selection, {
+        "equal": equal,
+        "subset": list_named(knowledge.supersets_of(digest), {*equal, parent.digest}),
+        "superset": list_named(knowledge.subsets_of(digest), equal),
+        "disjoint": list_named(knowledge.disjoint_from(digest)),
+    }

@@ -301,15 +301,16 @@ class _DatasetReader:
         """Convert a dataset by the SQL or the plan of the job that writes it; otherwise by column lineage."""
         job = self._find_writer(dataset)
         reasons = []
-        for word, texts, translate in (
-            ("SQL", job.queries, translate_job_query),
-            ("plan of Spark", job.plans, translate_job_plan),
-        ):
-            try:
-                if texts:
-                    return self._apply_statements(dataset, job, texts, translate)
-            except UnusableQueryError as error:
-                reasons.append(f"its {word} is not used: {error}")
+        try:
+            if job.queries:
+                return self._apply_statements(dataset, job, job.queries, translate_job_query)
+        except UnusableQueryError as error:
+            reasons.append(f"its SQL is not used: {error}")
+        try:
+            if job.plans:
+                return self._apply_statements(dataset, job, job.plans, translate_job_plan)
+        except UnusableQueryError as error:
+            reasons.append(f"its plan of Spark is not used: {error}")
         if job.has_plan and not job.plans:
             reasons.append("the plan of Spark in its events is not used: it is shortened, or not in the form of Spark")
         unused = "; ".join(reasons)

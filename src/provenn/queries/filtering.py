@@ -31,8 +31,9 @@ def filter_rows(node: FilterNode, context: Translating) -> RowSource:
         conjuncts = [conjunct for conjunct in conjuncts if has_subquery(conjunct)]
         rows = join_rows(node.input, context, plain)
     else:
-        is_outer = isinstance(node.input, JoinNode) and node.input.kind in ("left", "right")
-        lonely = _find_lonely(node.input, conjuncts, context) if is_outer else None
+        lonely = None
+        if isinstance(node.input, JoinNode) and node.input.kind in ("left", "right"):
+            lonely = _find_lonely(node.input, conjuncts, context)
         rows, conjuncts = lonely or (context.translate(node.input), conjuncts)
     # Numbers of rows were given before any condition of this node is applied; `keep_first` knows for which rows. Its
     # conditions come first, so that the rows are still the ones that were numbered.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import reduce
 
 from sqlglot import exp
 
@@ -61,8 +60,10 @@ def join_with_repetition(
             partners = sides[kind][1]
             nulls = zip(partners.columns, write_nulls(context.translate(partners), partners), strict=True)
             members.append(_show(parts[kind], kind, tag, {**values, **dict(nulls)}))
-        columns = (tag, *node.columns)
-        united = reduce(lambda left, right: SetOperationNode("union", True, left, right, columns), members)
+        columns, (pairs, *others) = (tag, *node.columns), members
+        united = SetOperationNode("union", True, pairs, others[0], columns)
+        for member in others[1:]:
+            united = SetOperationNode("union", True, united, member, columns)
         rows = unite_tagged(united, reason, context)
     except InexpressibleError:
         raise InexpressibleError(reason) from None
