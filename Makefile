@@ -28,6 +28,7 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@$(BIN)/python -m tests.spark.javas
 	@$(BIN)/python -m tests.dbt.real_dbt
 	@$(BIN)/python -m tests.hats.real_lsdb
+	@$(BIN)/python -m tests.tap.real_astroquery
 	@touch $@ $(PACKAGE)
 
 install: $(STAMP) ## the virtual environment, with all that tests and checks need: 3 to 5 minutes, once
@@ -82,7 +83,7 @@ bench-quick: $(STAMP) ## all ratios at small sizes, each with its aim: 5 minutes
 	$(BIN)/python -m benchmarks.quick
 
 docs: $(STAMP) ## the documentation, into docs/_build/html: 1 minute
-	@$(BIN)/python -c 'import furo, myst_parser' 2>/dev/null || $(INSTALL) "Sphinx" "a few seconds" \
+	@$(BIN)/python -c 'import furo, myst_parser, sphinx_copybutton' 2>/dev/null || $(INSTALL) "Sphinx" "a few seconds" \
 	    --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 

@@ -6,7 +6,9 @@ project = "provenn"
 copyright = "the provenn developers"
 version = release = __version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # a copied example can be pasted
+copybutton_prompt_is_regexp = True
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = True

@@ -191,9 +191,10 @@ def test_pictures_are_made_of_sets_and_of_what_a_target_will_compute(archive):
 
 
 def test_regions_of_the_selection_are_drawn(archive):
-    near = archive["gaia"].select(cone(40, 20, 10), name="near")
-    with pytest.raises(SparkNeededError):
-        near.sky(engine="look")
+    near = archive["gaia"].select(cone(40, 20, 10), name="near").sky(engine="look")
+    assert [words for words, _ in near.layers[0].regions] == ["in_cone(40, 20, 10)"]
+    assert near.view.radius < 12
+    assert "in_cone(40, 20, 10)" in near.svg()
     box = archive["gaia"].select("ra > 40 AND ra < 60 AND dec > 10 AND dec < 30")
     assert box.sky().view.radius < 20
     assert box.sky().whole_sky().view.radius is None

@@ -49,3 +49,22 @@ def test_a_look_proves_what_was_unknown(visitor):
     expect(page.get_by_text("northern shares sources with faint_placed").first).to_be_visible()
     expect(page.get_by_role("button", name="Look")).to_have_count(0)
     expect(page.get_by_role("region", name="Known about each region")).to_contain_text("must hold something")
+
+
+def test_a_lineage_is_unfolded_and_folded_by_mouse_and_keyboard(visitor):
+    page = visitor.open("/catalogs/bright")
+    page.get_by_role("link", name="Explore lineage").click()
+    expect(page.get_by_role("link", name="near: ")).to_have_count(0)
+    page.get_by_role("link", name="Unfold what wide is made from").click()
+    expect(page.get_by_role("link", name="near: ")).to_be_visible()
+    visitor.tab_to(page.get_by_role("link", name="Fold what wide is made from", exact=True))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="near: ")).to_have_count(0)
+
+
+def test_a_path_between_two_catalogs_is_found_and_the_panel_shows_its_end(visitor):
+    page = visitor.open("/catalogs/bright/explore")
+    page.get_by_label("Find, and show the path to").fill("near")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("status")).to_contain_text("path: bright – stars – near")
+    expect(page.get_by_role("heading", name="near DeriveAttributes")).to_be_visible()

@@ -18,12 +18,15 @@ PAGES = {
     "catalog-placed": "/catalogs/placed",
     "sky": "/catalogs/placed/sky?also=northern",
     "sky-cell": "/catalogs/placed/sky?cell=0/3",
+    "explore": "/catalogs/bright/explore?to=near",
     "lineage": "/catalogs/stars/lineage",
     "sets": "/catalogs/bright/sets?look=true",
     "compare": "/compare",
     "compare-two": "/compare?a=bright&b=stars",
     "compare-three": f"/compare?a=bright&b=faint&c={quote(ODD[1])}&ask={quote('tenth <= bright')}",
     "compare-unknown": f"/compare?ask={quote('faint <= tenth')}",
+    "define": "/define",
+    "define-preview": f"/define?sources=stars&criterion={quote('vmag < 5 AND plx > 3')}&name=here",
     "target": "/target",
     "target-plan": f"/target?sources=bright&attributes=vmag&attributes=dist_pc&where={quote('plx > 3')}",
     "knowledge": "/knowledge?unproved=true",
@@ -38,6 +41,7 @@ FAILURES = {
     "failure-page": ("/no/such/page", 404),
     "failure-compare": (f"/compare?a=bright&b=nobody&ask={quote('bright <= ')}", 404),
     "failure-target": ("/target?sources=stars&attributes=vmga", 400),
+    "failure-define": (f"/define?sources=stars&criterion={quote('vmagg < 5')}", 400),
     "failure-query": ("/catalogs?page=0", 422),
 }
 

@@ -228,6 +228,50 @@ def test_an_attribute_that_nobody_has_is_told_and_nothing_can_be_run(visitor):
     expect(page.get_by_role("button", name="Run")).to_have_count(0)
 
 
+def test_a_selection_is_checked_while_it_is_typed_previewed_and_defined(visitor):
+    page = visitor.open("/define")
+    section = page.get_by_role("region", name="Select sources")
+    section.get_by_label("Sources of").fill("stars")
+    section.get_by_label("Where").press_sequentially("vmag < 3")
+    expect(section.get_by_role("status")).to_contain_text("lies inside")
+    section.get_by_label("Where").fill("vmagg < 3")
+    expect(section.get_by_role("status")).to_contain_text("did you mean vmag?")
+    section.get_by_label("Where").fill("vmag < 3")
+    section.get_by_role("button", name="Preview").click()
+    expect(section.get_by_role("link", name="bright", exact=True)).to_be_visible()
+    section.locator("form.bar").get_by_label("Name").fill("brilliant by browser")
+    section.get_by_role("button", name="Define").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("brilliant by browser")
+    page.goto(f"{visitor.address}/define")
+    page.get_by_label("Catalog", exact=True).press_sequentially("brilliant by")
+    expect(page.locator("#catalogs option[value='brilliant by browser']")).to_have_count(1)
+
+
+def test_a_fact_is_declared_and_retracted(visitor):
+    page = visitor.open("/knowledge")
+    page.get_by_text("Declare a fact").click()
+    page.get_by_label("Fact to declare").press_sequentially("tenth <= ten")
+    expect(page.locator("[data-live]")).to_contain_text("no catalog is named 'ten'")
+    page.get_by_label("Fact to declare").fill("nonempty(stars)")
+    page.locator("form[action='/knowledge/declare']").get_by_label("Reason").fill("seen")
+    page.get_by_role("button", name="Declare").click()
+    row = page.get_by_role("row").filter(has_text="nonempty(stars)").filter(has_text="held")
+    row.get_by_text("Retract", exact=True).click()
+    row.get_by_role("button").click()
+    expect(page.get_by_role("row").filter(has_text="nonempty(stars)")).to_contain_text("retracted")
+
+
+def test_forms_fold_on_a_phone_and_tables_scroll_inside(visitor):
+    page = visitor.open("/knowledge")
+    expect(page.get_by_label("About a catalog")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 740})
+    expect(page.get_by_label("About a catalog")).to_be_hidden()
+    page.get_by_text("Filter", exact=True).click()
+    expect(page.get_by_label("About a catalog")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+
 def test_facts_are_filtered_and_lead_to_catalogs(visitor):
     page = visitor.open("/knowledge")
     page.get_by_label("State").select_option("suspended")

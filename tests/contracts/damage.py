@@ -70,6 +70,9 @@ class DamageContract:
 
     @pytest.mark.parametrize("damage", DEFINITIONS)
     def test_a_definition_that_was_changed_is_named(self, filled, damage):
+        """Also after it was read, and remembered, as it had been before."""
+        with filled.reading() as reading:
+            assert len(read_cone(reading, [NEAR.digest])) > 2
         with filled.writing() as writing:
             DEFINITIONS[damage](writing.connection.execute)
         with filled.reading() as reading:

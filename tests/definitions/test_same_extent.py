@@ -24,7 +24,7 @@ def archive(tmp_path):
 @pytest.mark.parametrize("most", [0, 1, 3, 5, 8, 11, 12, 13, 50])
 def test_the_first_are_those_of_the_whole_list(archive, viewer, most):
     seen = archive if viewer is None else archive.as_seen_by(viewer)
-    for reference in (archive["bright"], archive["stars"], archive["b 2"]):
+    for reference in (archive["bright"], archive["stars"], archive["a 2"]):
         with seen.context.database.reading() as reading:
             everything = sort_by_name(reading, find_same_extent(reading, reference.digest))
             first, total = list_first_of_extent(reading, reference.digest, most)

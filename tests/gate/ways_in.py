@@ -16,12 +16,14 @@ _DATABASE = "own: rows of the archive's database, which the digest of a definiti
 _STORE = "own: files that provenn wrote into the archive's store, known by name, size and digest"
 _MACHINE = "own: of this machine and this account"
 _WRITING = "own: what is being written now"
+_WORKERS = "own: what the server and the processes that it started tell each other, through a socket of theirs alone"
 
 BEHIND: Mapping[str, str] = MappingProxyType(
     {
         "provenn.archive.definition_files": "portable file",
         "provenn.catalogs.calculators.captured": "code of a calculator",
         "provenn.catalogs.calculators.sources": "code of a calculator",
+        "provenn.data.tallies": _DATABASE,
         "provenn.files.column_bounds": _DATABASE,
         "provenn.files.column_statistics": _DATABASE,
         "provenn.files.file_bounds": _DATABASE,
@@ -50,6 +52,7 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.gate.permits": _MACHINE,
         "provenn.samp.hubs": _MACHINE,
         "provenn.look.row_conditions": "own: numbers of Arrow in this process, without a copy",
+        "provenn.look.tallying": "own: numbers of Arrow in this process, without a copy",
         "provenn.look.row_order": "own: numbers of Arrow in this process, without a copy",
         "provenn.look.parquet_rows": "base catalog read without Spark",
         "provenn.spark.batches": "code of a calculator",
@@ -113,6 +116,8 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.files.data_folder": _STORE,
         "provenn.definitions.populations": _DATABASE,
         "provenn.processes": _MACHINE,
+        "provenn.web.worker_messages": _WORKERS,
+        "provenn.web.workers": _WORKERS,
         "provenn.knowledge.proofs": _DATABASE,
         "provenn.data.run_records": _DATABASE,
         "provenn.database.secrets": _MACHINE,
@@ -156,6 +161,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "init store": _PLACE,
         "lineage svg": _WRITTEN,
         "prove facts": "file of facts",
+        "plot svg": _WRITTEN,
         "prove svg": _WRITTEN,
         "relate svg": _WRITTEN,
         "report output": _WRITTEN,
@@ -167,6 +173,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "serve certificate": _MACHINE,
         "serve key": _MACHINE,
         "serve root": _PLACE,
+        "sky svg": _WRITTEN,
         "table svg": _WRITTEN,
         "sql output": _WRITTEN,
         "target output": _WRITTEN,

@@ -31,6 +31,8 @@ SMALL = [
     f"SELECT COUNT(*) AS n FROM stars WHERE {CONE} AND vmag > 5",
     "SELECT hip FROM stars WHERE 0 = CONTAINS(POINT(ra, dec), POLYGON(10, 20, 30, 30, 20, 0))",
     "SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), BOX(10, 20, 30, 30))",
+    "SELECT hip FROM stars WHERE DISTANCE(ra, dec, 10, 20) < 30",
+    "SELECT TOP 5 hip, 2 * vmag + 5 AS x FROM stars WHERE vmag / 2 < 4 ORDER BY x DESC",
     "SELECT COUNT(*) AS n FROM stars WHERE is_double = 'true' AND vmag < 0 AND vmag > 1",
     "SELECT s.hip, b.vmag FROM stars AS s JOIN bright AS b ON s.hip = b.hip",
     "SELECT hip FROM stars WHERE hip IN (SELECT hip FROM bright)",

@@ -1,5 +1,7 @@
 """The page target: attributes to pick, the plan, and what cannot be answered. Nothing is computed for it."""
 
+import re
+
 import pytest
 
 from provenn.web.jobs import Jobs
@@ -116,7 +118,7 @@ def test_sources_that_may_lack_an_attribute_are_shown_in_a_possible_world(client
 def test_what_no_target_has_is_refused(client, query):
     page, found = get(client, **{"sources": "stars", "attributes": "vmag"} | query)
     assert page.status_code == 422
-    assert "invalid request" in found["error"]["message"]
+    assert re.search("must be one of|must have at most 500|may occur at most 200 times", found["error"]["message"])
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -167,7 +169,7 @@ def test_a_run_that_is_no_run_is_refused(client, change):
         client.post("/api/jobs", json=FORM | {"attributes": ["vmag"]} | change),
     ):
         assert answer.status_code == 422
-        assert "invalid request" in answer.text
+        assert re.search("must be one of|must not be empty|is missing", answer.text)
 
 
 @pytest.mark.usefixtures("no_jobs")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -73,6 +74,37 @@ class Archive(Defining, Querying, CatalogSearch, Naming, Sharing, Calculating, C
         )
         workshop = self.context.workshop.for_person(database, None if roots is None else tuple(roots))
         return Archive(replace(self.context, database=database, workshop=workshop))
+
+    @contextmanager
+    def batch(self) -> Iterator[Archive]:
+        """Define many catalogs in one transaction, at the end of a ``with`` block.
+
+        The block gets this archive in a form whose catalogs and `define` let new definitions wait. All of them are
+        written together or, after any failure in the block or at its end, none. They are the same catalogs as if they
+        were defined one by one. Until then, names and questions do not know them; use the returned catalogs.
+        A new wording of an existing catalog issues no notice.
+
+        Yields
+        ------
+        Archive
+            The archive to define in. After the block it defines at once, as this one does.
+
+        Examples
+        --------
+        >>> with archive.batch() as batch:  # doctest: +SKIP
+        ...     stars = batch["stars"]
+        ...     for limit in range(1000):
+        ...         stars.select(f"vmag < {limit / 100}", name=f"brighter than {limit / 100}")
+        """
+        from provenn.archive.batching import DefinitionBatch  # noqa: PLC0415 - a command starts without it
+
+        batch = DefinitionBatch()
+        try:
+            yield Archive(replace(self.context, batch=batch))
+        finally:
+            batch.is_open = False
+        if batch.definitions:
+            self.context.write(batch.write)
 
     def deferring(self, later: Later) -> Archive:
         """Return this archive with deferred writes of proofs: proofs only speed up later questions.

@@ -10,6 +10,7 @@ from provenn.database.transactions import Database, Reading, Writing
 from provenn.errors import NotYoursError
 
 if TYPE_CHECKING:
+    from provenn.archive.batching import DefinitionBatch
     from provenn.archive.knowledge_cache import KnowledgeCache
     from provenn.archive.workshop import Workshop
 
@@ -36,12 +37,15 @@ class Context:
         The cached knowledge about whole populations.
     later
         Schedules writes that only speed up later questions; None if these are written at once.
+    batch
+        The batch in which definitions wait; None if they are written at once.
     """
 
     database: Database
     workshop: Workshop
     knowledge: KnowledgeCache
     later: Later | None = None
+    batch: DefinitionBatch | None = None
 
     @property
     def full_database(self) -> Database:

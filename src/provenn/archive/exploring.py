@@ -110,11 +110,11 @@ def _walk_up(reading: Reading, start: CatalogDigest) -> dict[CatalogDigest, Cata
 
 def _climb(reached: Mapping[CatalogDigest, CatalogDigest | None], end: CatalogDigest) -> list[CatalogDigest]:
     """Return the way from the first catalog to an ancestor."""
-    way, digest = [end], reached[end]
+    climbed, digest = [end], reached[end]
     while digest is not None:
-        way.append(digest)
+        climbed.append(digest)
         digest = reached[digest]
-    return way[::-1]
+    return climbed[::-1]
 
 
 def _find_equal(reading: Reading, nodes: Sequence[LineageNode]) -> tuple[tuple[tuple[str, ...], ...], bool]:

@@ -16,9 +16,9 @@ from provenn.archive.description import Description, describe_catalog, make_desc
 from provenn.archive.export_records import choose_followed_name
 from provenn.archive.name_changes import name_catalog
 from provenn.archive.neighbourhood import find_neighbourhood
-from provenn.archive.new_catalogs import define_catalog
+from provenn.archive.new_catalogs import define_or_wait
 from provenn.archive.notices import Notice
-from provenn.archive.path_criteria import select_sources
+from provenn.archive.path_criteria import find_paths, select_by_paths
 from provenn.archive.pictured import Pictured
 from provenn.archive.references import choose_name, find_definitions, find_digest, find_names
 from provenn.archive.stored_fragments import Stored, list_stored_fragments
@@ -138,7 +138,10 @@ class Catalog(Pictured):
         A criterion may read attributes of partners through a reference: ``objid.vmag < 6``.
         """
         text = criterion if isinstance(criterion, str) else criterion_on(criterion, self.definition.schema)
-        return self._define(self._context.read(select_sources, self.definition, text, self.name), name)
+        paths = find_paths(self.definition, text)
+        if not paths:
+            return self._define(verbs.select(self.definition, text), name)
+        return self._define(self._context.read(select_by_paths, self.definition, text, paths, self.name), name)
 
     def restrict(self, other: Catalog | str, *, name: str | None = None) -> Catalog:
         """Keep the sources that also occur in another catalog."""
@@ -425,7 +428,7 @@ class Catalog(Pictured):
 
     def _define(self, definition: Definition, name: str | None) -> Catalog:
         """Add a definition to the archive, and put a name on it."""
-        define_catalog(self._context, definition, name)
+        define_or_wait(self._context, definition, name)
         return Catalog(self.archive, definition)
 
     def _find_definition(self, other: Catalog | str) -> Definition:

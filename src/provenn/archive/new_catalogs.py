@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from astropy.table import Table
 
-__all__ = ["SupportsArrow", "append_base", "define_catalog", "ingest_base"]
+__all__ = ["SupportsArrow", "append_base", "define_catalog", "define_or_wait", "ingest_base"]
 
 
 class SupportsArrow(Protocol):
@@ -157,6 +157,14 @@ def define_catalog(context: Context, definition: Definition, name: str | None = 
             catalog_names.assign_name(writing, name, definition.digest)
     if earlier is not None:
         context.workshop.notices.tell([make_wording_notice(name or definition.digest[:SHORT], earlier)])
+
+
+def define_or_wait(context: Context, definition: Definition, name: str | None = None) -> None:
+    """Add a definition under a new name, or let it wait in an open batch; see `Archive.batch`."""
+    if context.batch is not None and context.batch.is_open:
+        context.batch.add(definition, name)
+    else:
+        define_catalog(context, definition, name)
 
 
 def _convert_table(table: object, key: str | Sequence[str] | None, *others: object) -> pa.Table:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from provenn.catalogs import Catalog, verbs
 from provenn.criteria import names_in, split_qualifier
 from provenn.database.transactions import Reading
 from provenn.errors import CriterionError
 from provenn.hints import Hint
 
-__all__ = ["select_sources"]
+__all__ = ["find_paths", "select_by_paths"]
 
 
-def select_sources(reading: Reading, catalog: Catalog, text: str, word: str) -> Catalog:
+def find_paths(catalog: Catalog, text: str) -> list[str]:
+    """Return the names in a criterion that begin with a referring attribute of a catalog."""
+    if "." not in text:
+        return []
+    return [name for name in dict.fromkeys(names_in(text)) if _is_path(catalog, name)]
+
+
+def select_by_paths(reading: Reading, catalog: Catalog, text: str, paths: Sequence[str], word: str) -> Catalog:
     """Return the sources of a catalog where a criterion is TRUE, with the attributes of the catalog.
 
     Parameters
@@ -21,7 +30,9 @@ def select_sources(reading: Reading, catalog: Catalog, text: str, word: str) -> 
     catalog
         The catalog.
     text
-        The criterion. A name with dots may begin with a referring attribute of the catalog.
+        The criterion.
+    paths
+        The names in it that begin with a referring attribute of the catalog: at least one.
     word
         The name of the catalog in messages.
 
@@ -32,9 +43,6 @@ def select_sources(reading: Reading, catalog: Catalog, text: str, word: str) -> 
     TargetError
         If a path leads to no attribute.
     """
-    paths = [name for name in dict.fromkeys(names_in(text)) if _is_path(catalog, name)]
-    if not paths:
-        return verbs.select(catalog, text)
     from provenn.targets.naming import NameResolver  # noqa: PLC0415 - most criteria have no paths, and plan nothing
     from provenn.targets.planning import requires_attributes  # noqa: PLC0415
     from provenn.targets.providers import combine_providers  # noqa: PLC0415

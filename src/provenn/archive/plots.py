@@ -116,8 +116,8 @@ def make_plot(context: Context, catalog: Catalog, name: str, x: str, y: str, *, 
         keep_made_tally(context, catalog, subject, kept, replan())
     counts = np.zeros((_BINS, _BINS), np.int64)
     counts.ravel()[np.array(kept["cells"], np.int64)] = kept["counts"]
-    axes = (_make_axis(attribute, *kept[side]) for attribute, side in zip(attributes, ("x", "y"), strict=True))
-    return Plot(name, *axes, counts, left_out=kept["left_out"])
+    first, second = (_make_axis(attribute, *kept[side]) for attribute, side in zip(attributes, "xy", strict=True))
+    return Plot(name, first, second, counts, left_out=kept["left_out"])
 
 
 def _is_array(kind: Type) -> bool:
@@ -147,7 +147,7 @@ def _count_grid(table: pa.Table, x: str, y: str) -> dict[str, Any]:
     values = [read_numbers(table.column(name)) for name in (x, y)]
     finite = np.isfinite(values[0]) & np.isfinite(values[1])
     places, ends = [], []
-    for numbers in (each[finite] for each in values):
+    for numbers in (column[finite] for column in values):
         low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
         high = high if high > low else low + 1
         shares = (numbers / 2 - low / 2) / (high / 2 - low / 2)

@@ -191,8 +191,8 @@ def _count_table(table: pa.Table, position: Position) -> CellCounts:
     """Return the number of positions in the smallest cells of which there are not too many."""
     ra, dec = _read_positions(table, position)
     placed = find_places(ra, dec)
-    found = find_cell_numbers(DEEPEST_COUNTED, ra[placed], dec[placed])
-    numbers, counts = np.unique(found, return_counts=True)
+    inhabited = find_cell_numbers(DEEPEST_COUNTED, ra[placed], dec[placed])
+    numbers, counts = np.unique(inhabited, return_counts=True)
     cells = CellCounts(DEEPEST_COUNTED, numbers, counts.astype(np.int64), int(len(ra) - placed.sum()))
     while len(cells.numbers) > _MOST_CELLS:
         cells = cells.at_order(cells.order - 1)

@@ -67,7 +67,7 @@ class Workshop(BaseFilesPlace):
     ) -> pa.Table:
         """Compute sources in an order, at most `number` after the first `offset`; the key decides between equals."""
         from provenn.targets.running import answer_request  # noqa: PLC0415 - see above
-        from provenn.targets.sinks import SortedRowsSink  # noqa: PLC0415
+        from provenn.targets.sorted_rows import SortedRowsSink  # noqa: PLC0415
 
         return answer_request(self, replan, SortedRowsSink(order, number, offset), keep)
 

@@ -14,11 +14,11 @@ SvgFile = Annotated[Path, typer.Option("--svg", metavar="FILE", help="The SVG fi
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 
 
-def write_picture(svg: str, file: Path, said: str, *, overwrite: bool, as_json: bool, data: dict[str, Any]) -> None:
-    """Write a picture to a file, and say so; `said` is a sentence, and `data` its JSON."""
+def write_picture(svg: str, file: Path, sentence: str, *, overwrite: bool, as_json: bool, data: dict[str, Any]) -> None:
+    """Write a picture to a file, and say so; `sentence` says what it shows, and `data` its JSON."""
     with open_output_file(file, overwrite=overwrite) as opened:
         opened.write(svg)
     if as_json:
         write_json({"path": str(file), **data})
     else:
-        typer.echo(f"wrote {said} to {file}")
+        typer.echo(f"wrote {sentence} to {file}")

@@ -52,7 +52,7 @@ def plot_attributes(
             "y": {"name": y, "low": plot.y.low, "high": plot.y.high},
             **notices_data(notices),
         }
-        said = f"{y} against {x} of {sources:,} source{'' if sources == 1 else 's'}"
-        write_picture(plot.svg(), svg, said, overwrite=overwrite, as_json=as_json, data=data)
+        sentence = f"{y} against {x} of {sources:,} source{'' if sources == 1 else 's'}"
+        write_picture(plot.svg(), svg, sentence, overwrite=overwrite, as_json=as_json, data=data)
         if not as_json:
             write_notices(notices)

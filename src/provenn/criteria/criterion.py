@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from provenn.criteria.atoms import Atom, ConditionSets
 from provenn.criteria.conditions import is_nullable, negate_condition
@@ -230,6 +231,7 @@ def usual_unit(text: str) -> str:
         raise CriterionError(refusal.problem, text, hint=refusal.hint) from None
 
 
+@lru_cache(maxsize=1_000)
 def names_in(text: str) -> tuple[str, ...]:
     """Return the names that a criterion or an expression mentions, without repetitions.
 

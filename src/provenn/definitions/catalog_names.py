@@ -6,7 +6,7 @@ All names of an archive share a namespace: even private names are unique.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NewType
@@ -30,6 +30,7 @@ __all__ = [
     "CatalogName",
     "NameRecord",
     "assign_name",
+    "assign_names",
     "check_movable",
     "check_name",
     "filter_owned_names",
@@ -123,6 +124,42 @@ def assign_name(
         )
     elif visibility is not None or project is not None:
         _change_visibility(writing, existing, visibility or "project", project)
+
+
+def assign_names(writing: Writing, digests: Mapping[str, CatalogDigest]) -> None:
+    """Give catalogs new names with the archive's default visibility, with a few statements for all of them.
+
+    Raises
+    ------
+    CatalogNameError
+        If a name is unfit, or belongs to another catalog.
+    UnknownCatalogError
+        If the archive does not hold a catalog, or the viewer does not see it.
+    """
+    checked_names = [check_name(name) for name in digests]
+    existing = _find_names(writing, checked_names)
+    for name, record in existing.items():
+        if record.catalog != digests[name]:
+            raise CatalogNameError(
+                f"{name} already names the catalog {record.catalog[:12]}", hint="choose another name"
+            )
+    new_names = [name for name in checked_names if name not in existing]
+    if not new_names:
+        return
+    _require_catalogs(writing, {digests[name] for name in new_names})
+    taken = _find_names(replace(writing, viewer=None), new_names)
+    for name in taken:
+        raise CatalogNameError(f"the name {name} is taken", hint="choose another name")
+    visibility = read_default_visibility(writing)
+    records = [
+        NameRecord(name, digests[name], writing.when, writing.who, writing.who, visibility, None) for name in new_names
+    ]
+    rows = [
+        {"name": record.name, "owner": writing.who, "visibility": visibility, "project": None} for record in records
+    ]
+    values = [{**row, **_make_change_values(writing, digests[str(row["name"])])} for row in rows]
+    writing.connection.execute(insert(names), values)
+    _record_changes(writing, "name", [(record, record.catalog) for record in records])
 
 
 def _change_visibility(writing: Writing, record: NameRecord, visibility: Visibility, project: str | None) -> None:

@@ -37,7 +37,7 @@ from provenn.digests import CatalogDigest, canonical_json
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError
 from provenn.people.visibility import (
     filter_visible,
-    is_directly_visible_to,
+    is_one_directly_visible_to,
 )
 
 __all__ = [
@@ -162,7 +162,7 @@ def _find_missing(
 
 
 def _select_stored(*, for_run: bool) -> Select[Any]:
-    is_direct = is_directly_visible_to(bindparam("person"), catalogs.c.digest, by_person=not for_run)
+    is_direct = is_one_directly_visible_to(bindparam("person"), catalogs.c.digest, by_person=not for_run)
     return select(catalogs.c.digest, is_direct).where(catalogs.c.digest.in_(bindparam("digests", expanding=True)))
 
 

@@ -139,7 +139,7 @@ def _draw_box(node: LineageNode, links: ExplorerLinks, letter: str, is_selected:
         inner: dict[str, str | float] = {"fill": "none", "stroke": ACCENT, "stroke_width": 1.6}
         size = _WIDTH - 8 if node.stored is not None and node.stored >= 1 else (_WIDTH - 8) / 2
         parts.append(make_element("rect", x=_HANDLE + 4, y=4.0, width=size, height=_HEIGHT - 8, rx=4.0, **inner))
-    remark = " · ".join(filter(None, (node.word or node.kind, node.stored_words, f"= {letter}" if letter else "")))
+    remark = " · ".join(filter(None, (f"= {letter}" if letter else "", node.word or node.kind, node.stored_words)))
     name = draw_text(shorten_label(node.name, _LONGEST), bold=True, size=13)
     parts += [
         draw_text(shorten_label(remark, 30), size=10, faint=True).place_at(_HANDLE + 10, 4),
@@ -160,6 +160,6 @@ def _draw_box(node: LineageNode, links: ExplorerLinks, letter: str, is_selected:
 def _draw_handle(x: float, link: str, words: str, sign: str) -> Element:
     """Return the handle that folds or unfolds the neighbours of a catalog."""
     size: dict[str, float] = {"width": _HANDLE - 6, "height": 20.0, "rx": 10.0}
-    area = make_element("rect", x=x + 3, y=_HEIGHT / 2 - 10, fill=ACCENT, fill_opacity=0.16, **size)
+    area = make_element("rect", x=x + 3, y=_HEIGHT / 2 - 10, class_="handle", fill=ACCENT, fill_opacity=0.16, **size)
     text = make_element("text", sign, x=x + _HANDLE / 2, y=_HEIGHT / 2 + 4, font_size=11.0, text_anchor="middle")
     return make_element("a", area, text, href=link, aria_label=words)

@@ -94,11 +94,10 @@ def sky_map_svg(
     part = SkyView() if view is None else view
     parts = [*_draw_graticule(part)]
     legend: list[Figure] = []
-    coloured = list(zip(_COLOURS, layers, strict=False))
-    for colour, layer in reversed(coloured):  # the first catalog lies above the others
+    for colour, layer in zip(_COLOURS, layers, strict=False):
         bounds = _find_classes(layer.counts)
         parts += _draw_cells(part, layer, bounds, colour)
-        legend.insert(0, _draw_legend(layer, bounds, colour))
+        legend.append(_draw_legend(layer, bounds, colour))
     parts += [_draw_outline(part, outline) for outline in outlines]
     parts += [] if links is None else _draw_links(part, links)
     frame = _draw_frame(part)

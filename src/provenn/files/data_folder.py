@@ -7,6 +7,7 @@
     converted/NAME/…      Parquet made from formats that Spark cannot read
     given/NAME/…          tables ingested from memory: base data that exist nowhere else
     mocs/DIGEST.txt       the cells of large MOCs that criteria name by digest
+    indices/NAME          indices of populations, which only save time
 
 A file alone proves nothing: only the database says which fragments there are.
 """

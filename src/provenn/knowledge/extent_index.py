@@ -25,6 +25,7 @@ from provenn.batches import split_batches
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.restoring import facts_of, find_class
 from provenn.criteria import build_theory
+from provenn.criteria.theory.linked_labels import compares_terms
 from provenn.database.tables import catalogs, dependencies
 from provenn.database.transactions import Reading
 from provenn.definitions.ancestors import StoredDefinition, read_cone, restore_definition
@@ -99,6 +100,8 @@ class ExtentIndex:
 
         All catalogs of the population are added, also those that the viewer does not see.
         """
+        if not self.is_usable:
+            return True  # no definition is ever taken back
         whole = replace(reading, viewer=None)
         state = _read_state(whole, self.population)
         if state == self.state:
@@ -129,10 +132,11 @@ class ExtentIndex:
                 for dependency in definition.dependencies
                 if dependency not in definitions.dependencies_of and dependency not in self.labels
             ]
-            if outside_population or _crosses_populations(definition):
-                self.is_usable = False
-                return
             stated, atoms = facts_of(definition.kind, digest, definition.dependencies, definition.parameters)
+            is_linking = any(compares_terms(atom.label) for atom in atoms)
+            if outside_population or is_linking or _crosses_populations(definition):
+                self._give_up()
+                return
             statements[digest] = stated
             if definition.is_base_set:
                 self.bases[digest] = None
@@ -146,15 +150,24 @@ class ExtentIndex:
         new = definitions.dependencies_of.keys()
         if needs_relations:
             self._relate_criteria(reading)
+        if not self.is_usable:
+            return
         self.sets.add(ordered)
         self.sets.mention(new)  # nothing is stated of a base set
         for digest in new:
             self.labels.add_catalog(digest)
-        self.is_usable = self.is_usable and self.sets.is_exact
-        if self.is_usable:
-            self._note_empty(new)
+        if not self.sets.is_exact:
+            self._give_up()
+            return
+        self._note_empty(new)
         self.new_catalogs += len(new)
         self._version += 1
+
+    def _give_up(self) -> None:
+        """Free the memory of an index that cannot answer."""
+        self.is_usable = False
+        self.labels = ExtentLabels()
+        self.sets = SetIndex(self.labels)
 
     def _relate_criteria(self, reading: Reading) -> None:
         """Add the relations between all criteria, and between base catalogs."""
@@ -163,7 +176,8 @@ class ExtentIndex:
         find_attribute = DefinedAttributes(definitions).find
         cited, smaller_atoms = relate_atoms(atoms, find_attribute, FileFacts(definitions, find_attribute))
         if build_theory([*atoms, *smaller_atoms], find_attribute) is not None:
-            self.is_usable = False
+            self._give_up()
+            return
         relations = [statement for statement, _ in cited]
         known = {label for relation in relations for label in relation.labels if label in self.labels}
         placed = place_new_sets(relations, known) if known else []

@@ -1,10 +1,10 @@
 """Conditions on the rows of Arrow tables: which rows fulfil a comparison of a column with constants.
 
-Only conditions on single columns, and on positions (`provenn.look.sky_conditions`), are evaluated. The criteria have
-turned every comparison into ranges between cuts ``column < value`` in the type of the column
-(`provenn.criteria.domains`), so each type needs a single operation. Spark orders NaN above all numbers: ``x < 5`` is
-false for NaN in Spark and in Arrow, and every other comparison is made from such cuts, so NaN needs care only where it
-is the cut itself.
+Only conditions on single columns, positions (`provenn.look.sky_conditions`) and arithmetic (`provenn.look.term_values`)
+are evaluated. The criteria have turned every comparison into ranges between cuts ``column < value`` in the type of the
+column (`provenn.criteria.domains`), so each type needs a single operation. Spark orders NaN above all numbers:
+``x < 5`` is false for NaN in Spark and in Arrow, and every other comparison is made from such cuts, so NaN needs care
+only where it is the cut itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from provenn.look.arrow_tables import find_result_type
 from provenn.look.refusal import NeedsSpark
 from provenn.look.suitability import REGIONS, is_listed, list_points
 
-__all__ = ["Mask", "filter_rows", "find_true_rows"]
+__all__ = ["Mask", "compute_column", "filter_rows", "find_true_rows"]
 
 Mask = Any
 """A NumPy array of truth values, one for each row."""
@@ -56,7 +56,19 @@ def find_true_rows(condition: Condition, rows: int, get_column: Callable[[Attrib
             return _find_leaf_rows(get_column(identity), kind, where, is_null_true=at_null is True)
         case Leaf(Call(operator) as call, where, at_null) if operator in REGIONS:
             return _find_region_rows(call, get_column, where, is_null_true=at_null is True)
+        case Leaf(Call() as term, where, at_null) if term.type == DOUBLE:
+            return _find_computed_rows(term, rows, get_column, where, is_null_true=at_null is True)
     raise NeedsSpark("a criterion is not a comparison of an attribute with constants")
+
+
+def compute_column(term: Node, rows: int, get_column: Callable[[AttributeIdentity], Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the values of a term as an array of Arrow; `provenn.look.suitability.is_exact_term` holds for it."""
+    from provenn.look.term_values import compute_term  # noqa: PLC0415 - few plans compute
+
+    values = compute_term(term, rows, lambda node: _read_coordinate(node, get_column))
+    numbers, bits = np.ascontiguousarray(values.numbers), np.packbits(values.valid, bitorder="little")
+    buffers = [pa.py_buffer(bits.tobytes()), pa.py_buffer(numbers.tobytes())]
+    return pa.Array.from_buffers(pa.float64(), rows, buffers)
 
 
 def filter_rows(table: pa.Table, mask: Mask) -> pa.Table:
@@ -86,12 +98,49 @@ def _find_region_rows(
     return result | ~valid if is_null_true else result
 
 
+def _find_computed_rows(
+    term: Call, rows: int, get_column: Callable[[AttributeIdentity], Any], where: Ranges, *, is_null_true: bool
+) -> Mask:
+    """Return for which rows a computed value lies in ranges; NULL lies in none, unless `is_null_true`.
+
+    Raises
+    ------
+    NeedsSpark
+        If a value is so near to the end of a range that Spark's value may lie on the other side.
+    """
+    from provenn.look.term_values import compute_term  # noqa: PLC0415 - few conditions compute
+
+    values = compute_term(term, rows, lambda node: _read_coordinate(node, get_column))
+
+    def check_doubts(is_unclear: Mask) -> None:
+        if (is_unclear & values.valid).any():
+            raise NeedsSpark("the rounding of Spark decides about a source")
+
+    def find_lower(cut: Key) -> Mask:
+        if cut == INFINITY[DOUBLE] + 1:
+            return ~np.isnan(values.numbers)
+        end = float(decode_number(DOUBLE, cut))
+        with np.errstate(all="ignore"):
+            check_doubts((values.doubts > 0) & ~(np.abs(values.numbers - end) > values.doubts))
+        return values.numbers < end
+
+    check_doubts(np.isinf(values.doubts))  # whether it is NULL or NaN
+    result = np.zeros(rows, dtype=bool)
+    for low, high in where.intervals():
+        inside = np.ones(rows, dtype=bool) if high is None else find_lower(high)
+        result |= inside if low is None else inside & ~find_lower(low)
+    result &= values.valid
+    return result | ~values.valid if is_null_true else result
+
+
 def _read_coordinate(node: Node, get_column: Callable[[AttributeIdentity], Any]) -> tuple[Any, Mask]:
     """Return the values of a coordinate as doubles, and which of them are not NULL."""
     match node:
         case ColumnNode(identity=identity, type=kind) | Call(arguments=(ColumnNode(identity=identity, type=kind),)):
             values = get_column(identity)
             array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+            if not len(array):  # an array without values may have no buffer
+                return np.zeros(0), np.zeros(0, dtype=bool)
             return _view_numbers(array, kind).astype(np.float64), _make_mask(array.is_valid())
     raise NeedsSpark("a coordinate is not an attribute")
 

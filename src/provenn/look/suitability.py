@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from provenn.catalogs.base import Base
 from provenn.criteria import Type
-from provenn.criteria.domains import INFINITY, Key, successor
-from provenn.criteria.nodes import Call, ColumnNode, Condition, Junction, Leaf, Node
+from provenn.criteria.domains import INFINITY, Key, encode_double, successor
+from provenn.criteria.nodes import Call, ColumnNode, Condition, Constant, Junction, Leaf, Node
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.types import BOOLEAN, DATE, DOUBLE, FLOAT, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from provenn.files.file_set import GIVEN
 from provenn.look.refusal import NeedsSpark
 
-__all__ = ["REGIONS", "check_base_kind", "check_condition", "is_listed", "is_readable_type", "list_points"]
+__all__ = [
+    "REGIONS",
+    "check_base_kind",
+    "check_condition",
+    "is_exact_term",
+    "is_listed",
+    "is_number_term",
+    "is_readable_type",
+    "list_points",
+]
 
 REGIONS = frozenset({"in_box", "in_cone", "in_polygon"})
 """The functions of regions whose borders are measured here."""
+
+_EXACT = frozenset({("+", 2), ("-", 2), ("*", 2), ("/", 2), ("-", 1), ("abs", 1), ("sqrt", 1)})
+_FUNCTIONS = frozenset({("sin", 1), ("cos", 1), ("radians", 1), ("degrees", 1), ("atan2", 2)})
+"""Operations on doubles by their number of arguments: with the same last bit everywhere, and others."""
+
+_LARGEST_TERM = 200
+"""The most parts of a term that is computed here."""
 
 _MOST_INTERVALS = 100
 """The most intervals of a column that are compared one by one."""
@@ -43,7 +59,7 @@ def is_readable_type(kind: Type) -> bool:
 
 
 def check_condition(condition: Condition) -> None:
-    """Make sure that a condition only compares columns with constants, or positions with regions.
+    """Make sure that a condition only compares columns and arithmetic with constants, and positions with regions.
 
     Raises
     ------
@@ -61,8 +77,31 @@ def check_condition(condition: Condition) -> None:
                 raise NeedsSpark(f"{name} is compared with very many values")
         case Leaf(Call(operator, arguments)) if operator in REGIONS and all(map(_is_coordinate, arguments[:2])):
             return
+        case Leaf(Call() as term, where) if is_number_term(term) and len(where.cuts) <= 2 * _MOST_INTERVALS:
+            return
         case Leaf():
             raise NeedsSpark("a criterion is not a comparison of an attribute with constants")
+
+
+def is_exact_term(node: Node) -> bool:
+    """Return whether a term is made of operations on doubles that are correctly rounded everywhere."""
+    return node.type == DOUBLE and node.extent[0] <= _LARGEST_TERM and _is_made_of(node, _EXACT)
+
+
+def is_number_term(node: Node) -> bool:
+    """Return whether a term is made of operations on doubles whose difference from Spark is bounded."""
+    return node.type == DOUBLE and node.extent[0] <= _LARGEST_TERM and _is_made_of(node, _EXACT | _FUNCTIONS)
+
+
+def _is_made_of(node: Node, operations: frozenset[tuple[str, int]]) -> bool:
+    match node:
+        case Constant(type=kind, key=key):
+            return kind == DOUBLE and key is not None
+        case Call("pow", (base, Constant(type=kind, key=key))) if operations >= _FUNCTIONS:
+            return kind == DOUBLE and key == encode_double(2.0) and _is_made_of(base, operations)
+        case Call(operator, arguments, kind) if kind == DOUBLE and (operator, len(arguments)) in operations:
+            return all(_is_made_of(argument, operations) for argument in arguments)
+    return _is_coordinate(node)
 
 
 def _is_coordinate(node: Node) -> bool:
@@ -70,8 +109,8 @@ def _is_coordinate(node: Node) -> bool:
     match node:
         case ColumnNode(type=kind):
             return kind == DOUBLE
-        case Call("coerce", (ColumnNode(type=kind),)):
-            return kind in (*INTEGRAL, FLOAT)
+        case Call("coerce" | "cast", (ColumnNode(type=kind),), result):
+            return kind in (*INTEGRAL, FLOAT) and result == DOUBLE
     return False
 
 

@@ -54,6 +54,7 @@ __all__ = [
     "find_nearest_creation",
     "is_directly_visible",
     "is_directly_visible_to",
+    "is_one_directly_visible_to",
     "is_open_fact",
     "is_visible",
     "is_visible_name",
@@ -151,6 +152,17 @@ def is_directly_visible_to(
 ) -> ColumnElement[bool]:
     """Return the condition for a catalog to be directly visible to a person, as for `is_directly_visible`."""
     return or_(column.in_(_select_defined(person, by_person=by_person)), column.in_(_select_named(person)))
+
+
+def is_one_directly_visible_to(
+    person: str | BindParameter[str], column: ColumnElement[str], *, by_person: bool = False
+) -> ColumnElement[bool]:
+    """Return the same condition as `is_directly_visible_to`, for queries about few catalogs.
+
+    Here the database looks up each catalog, there it reads all catalogs of the person first.
+    """
+    defined = _select_defined(person, by_person=by_person).where(definers.c.catalog == column)
+    return or_(defined.exists(), _select_named(person).where(names.c.catalog == column).exists())
 
 
 def _is_defined_by_anybody(column: ColumnElement[str]) -> ColumnElement[bool]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from provenn.queries.adql_features import STRING_GROUP, list_function_names
 from provenn.queries.adql_refusal import AdqlRefusalError
 from provenn.queries.reading_text import parse_spark_expression
 
@@ -95,7 +96,8 @@ def _read_moment(x: exp.Expr) -> exp.Expr:
 
 _PLAIN = (
     *("abs", "acos", "asin", "atan", "cos", "cot", "degrees", "exp"),
-    *("log10", "lower", "radians", "sin", "sqrt", "tan", "upper"),
+    *("log10", "radians", "sin", "sqrt", "tan"),
+    *sorted(list_function_names(STRING_GROUP) - {"ilike"}),  # ILIKE is an operator
 )
 FUNCTIONS: dict[str, AdqlFunction] = {
     **{name: AdqlFunction(1, 1, _call(name)) for name in _PLAIN},

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from provenn.criteria.pixels import PIXEL_NUMBER
+from provenn.queries.adql_features import GEOMETRY_GROUP, UDF_GROUP, list_function_names
 from provenn.queries.adql_refusal import AdqlRefusalError
 from provenn.queries.adql_shapes import (
     Circle,
@@ -31,8 +32,8 @@ __all__ = ["GEOMETRIES", "GEOMETRY_FUNCTIONS", "build_comparison", "build_geomet
 _PIXEL = "ivo_healpix_index"
 GEOMETRIES = frozenset(["point", "circle", "box", "polygon", "moc"])
 """The functions that make geometries."""
-GEOMETRY_FUNCTIONS = GEOMETRIES | {"contains", "intersects", "distance", "coord1", "coord2", "area", "centroid", _PIXEL}
-"""All functions of geometries."""
+GEOMETRY_FUNCTIONS = list_function_names(GEOMETRY_GROUP, UDF_GROUP)
+"""All functions of geometries: those that services declare."""
 
 _TEST = "geometry_test"
 _DISTANCE = "geometry_distance"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Final
 from xml.etree import ElementTree as ET
 
 from provenn._version import __version__
+from provenn.queries.adql_features import ADQL_FEATURES, AdqlFeature
 from provenn.tap.answer_formats import FORMATS
 from provenn.tap.served_tables import SCHEMA, ServedColumn, ServedTable
 from provenn.tap.service_limits import ServiceLimits
@@ -29,19 +31,9 @@ _OUTPUTS: Final = {
     "votable": f"{_STANDARD}TAPRegExt#output-votable-binary2",
     "votable/td": f"{_STANDARD}TAPRegExt#output-votable-td",
 }
-_ADQL_FEATURES: Final = {
-    "adqlgeo": ("POINT", "CIRCLE", "BOX", "POLYGON", "CONTAINS", "INTERSECTS", "DISTANCE", "COORD1", "COORD2"),
-    "adql-string": ("LOWER", "UPPER", "ILIKE"),
-    "adql-common-table": ("WITH",),
-    "adql-sets": ("UNION", "EXCEPT", "INTERSECT"),
-    "adql-type": ("CAST",),
-    "adql-unit": ("IN_UNIT",),
-    "adql-offset": ("OFFSET",),
-}
-"""The optional features of ADQL 2.1 that the service has, by the group of TAPRegExt."""
 
 
-def format_capabilities(address: str, limits: ServiceLimits, functions: Sequence[tuple[str, str]] = ()) -> bytes:
+def format_capabilities(address: str, limits: ServiceLimits) -> bytes:
     """Return the capabilities of the TAP service at an address.
 
     Parameters
@@ -50,8 +42,6 @@ def format_capabilities(address: str, limits: ServiceLimits, functions: Sequence
         The address of the service.
     limits
         Its limits.
-    functions
-        The functions beyond ADQL: each with its signature, and its description.
     """
     root = ET.Element("vosi:capabilities")
     tap = add_element(root, "capability", attributes={"standardID": f"{_STANDARD}TAP", "xsi:type": "tr:TableAccess"})
@@ -61,10 +51,8 @@ def format_capabilities(address: str, limits: ServiceLimits, functions: Sequence
     for version in ("2.0", "2.1"):
         add_element(language, "version", version, {"ivo-id": f"{_STANDARD}ADQL#v{version}"})
     add_element(language, "description", "Astronomical Data Query Language")
-    for group, forms in _ADQL_FEATURES.items():
-        _add_features(language, group, [(form, "") for form in forms])
-    if functions:
-        _add_features(language, "udf", functions)
+    for group, features in groupby(ADQL_FEATURES, key=lambda feature: feature.group):
+        _add_features(language, group, features)
     for answer_format in FORMATS:
         identifier = _OUTPUTS.get(answer_format.name)
         output = add_element(tap, "outputFormat", attributes={"ivo-id": identifier} if identifier else {})
@@ -147,13 +135,13 @@ def _add_vosi(root: ET.Element, standard: str, address: str) -> None:
     add_element(interface, "accessURL", address, {"use": "full"})
 
 
-def _add_features(language: ET.Element, group: str, forms: Sequence[tuple[str, str]]) -> None:
-    features = add_element(language, "languageFeatures", attributes={"type": f"{_FEATURES}{group}"})
-    for form, description in forms:
-        feature = add_element(features, "feature")
-        add_element(feature, "form", form)
-        if description:
-            add_element(feature, "description", description)
+def _add_features(language: ET.Element, group: str, features: Iterable[AdqlFeature]) -> None:
+    listed = add_element(language, "languageFeatures", attributes={"type": f"{_FEATURES}{group}"})
+    for feature in features:
+        element = add_element(listed, "feature")
+        add_element(element, "form", feature.form)
+        if feature.description:
+            add_element(element, "description", feature.description)
 
 
 def _add_limit(tap: ET.Element, tag: str, usual: int, most: int, unit: str = "") -> None:

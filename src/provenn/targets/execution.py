@@ -31,6 +31,7 @@ from provenn.targets.steps import (
     Scan,
     Select,
     find_key,
+    walk_steps,
 )
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ def execute_plan(
                 )
             case Restrict():
                 small = find_small_sides(scene, step.inputs, _list_widths(step, needed))
+                if _may_repeat_keys(step.other):
+                    small -= {0}
                 return row_operations.restrict_rows(inputs[0], inputs[1], key, small)
             case Exclude():
                 few = is_small(scene, step.other, len(key))
@@ -166,6 +169,11 @@ def execute_plan(
         )
 
     return compute_frame(plan, needed)
+
+
+def _may_repeat_keys(step: PlanStep) -> bool:
+    """Return whether a step repeats a key if a declared fact is wrong: members of a union that are not disjoint."""
+    return any(isinstance(ancestor, Concat) for ancestor in walk_steps(step))
 
 
 def _list_widths(step: PlanStep, needed: frozenset[AttributeIdentity]) -> list[int]:

@@ -25,11 +25,12 @@ from provenn.data.usable_fragments import select_usable
 from provenn.knowledge import verified_keys
 from provenn.look.allowance import LARGEST, Allowance
 from provenn.look.refusal import NeedsSpark
-from provenn.look.suitability import check_base_kind, check_condition, is_readable_type
+from provenn.look.suitability import check_base_kind, check_condition, is_exact_term, is_readable_type
 from provenn.targets.plan import Plan
 from provenn.targets.steps import (
     Combine,
     Concat,
+    Derive,
     Exclude,
     Fill,
     FragmentScan,
@@ -52,7 +53,7 @@ __all__ = ["check_steps", "find_refusal", "take_look"]
 
 T = TypeVar("T")
 
-_STEPS = (Scan, FragmentScan, Nothing, Select, Restrict, Exclude, Combine, Concat, Fill)
+_STEPS = (Scan, FragmentScan, Nothing, Select, Derive, Restrict, Exclude, Combine, Concat, Fill)
 _FEW = 1 << 13
 """The rows that are read at once if a few rows are enough."""
 
@@ -81,6 +82,8 @@ def check_steps(plan: Plan, *, few: bool = False) -> None:
             case Select(condition=condition, input=source):
                 for label in condition.labels:
                     check_condition(_read_condition(label, source))
+            case Derive(attribute=attribute, expression=expression) if not is_exact_term(expression.node):
+                raise NeedsSpark(f"{attribute.name} is computed by more than arithmetic of floating-point numbers")
             case Restrict() | Exclude() | Combine() | Concat(is_disjoint=False):
                 _check_joined_keys(step)
     for column in plan.columns:
@@ -215,6 +218,8 @@ class _Look:
                 return iter(())
             case Select():
                 return self._select_rows(step, self._read(step.input, reads[0]))
+            case Derive():
+                return self._derive(step, self._read(step.input, reads[0]))
             case Restrict() | Exclude():
                 from provenn.look.joins import filter_by_key  # noqa: PLC0415 - pyarrow takes a while to import
 
@@ -270,6 +275,14 @@ class _Look:
 
             mask = step.condition.evaluate(find_rows, np.ones(table.num_rows, dtype=bool))
             yield filter_rows(table, mask)
+
+    def _derive(self, step: Derive, tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        """Yield rows with an attribute that is computed by arithmetic."""
+        from provenn.look.row_conditions import compute_column  # noqa: PLC0415 - see above
+
+        for table in tables:
+            column = compute_column(step.expression.node, table.num_rows, table.column)
+            yield table.append_column(step.attribute.identity, column)
 
     def _concatenate(self, step: Concat, needed: frozenset[AttributeIdentity]) -> Iterator[pa.Table]:
         """Yield the rows of all members; the first member with a source gives its row."""

@@ -1,8 +1,8 @@
-"""The sinks of a run: an Arrow table, the first rows, sorted or not, a count, or files."""
+"""The sinks of a run: an Arrow table, the first rows, a count, or files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
@@ -29,7 +29,6 @@ from provenn.targets.workplace import DataPlace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from provenn.look.row_order import ColumnOrder
     from provenn.spark.pipeline import PreparedData
     from provenn.spark.writing import WrittenFiles
 
@@ -40,9 +39,9 @@ __all__ = [
     "KnownAnswer",
     "PictureSink",
     "Sink",
-    "SortedRowsSink",
     "TableSink",
     "TakenRows",
+    "make_empty_answer",
 ]
 
 T = TypeVar("T")
@@ -130,7 +129,7 @@ class TableSink:
 
     def find_known_answer(self, place: DataPlace, plan: Plan, /) -> KnownAnswer[pa.Table] | None:
         """Return a table without rows, if the answer is proved to be empty."""
-        return _make_empty_answer(place, plan)
+        return make_empty_answer(place, plan)
 
     def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[pa.Table]:
         """Collect the rows without Spark, unless they might exceed the limit."""
@@ -169,7 +168,7 @@ class FirstRowsSink:
 
     def find_known_answer(self, place: DataPlace, plan: Plan, /) -> KnownAnswer[pa.Table] | None:
         """Return a table without rows, if the answer is proved to be empty."""
-        return _make_empty_answer(place, plan)
+        return make_empty_answer(place, plan)
 
     def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[pa.Table]:
         """Collect the rows without Spark."""
@@ -187,64 +186,6 @@ class FirstRowsSink:
         """Return the first rows; their number is that of all rows if there are fewer than requested."""
         all_read = table.num_rows < min(self.number, _LARGEST_LIMIT) and plan.scene.has_declared_facts
         return TakenRows(table, table.num_rows if all_read else None)
-
-    def repeat(self) -> Self:
-        """Return the same sink."""
-        return self
-
-
-@dataclass(frozen=True, slots=True)
-class SortedRowsSink:
-    """Takes some rows in an order into this process, as an Arrow table; the key decides between rows that are equal.
-
-    All rows are read, so the run is recorded, and costly results are kept.
-
-    Parameters
-    ----------
-    order
-        The columns to sort by.
-    number
-        How many rows to take.
-    offset
-        How many rows to pass over before.
-    """
-
-    is_recorded: ClassVar[bool] = True
-    is_compared: ClassVar[bool] = True
-    order: Sequence[ColumnOrder]
-    number: int
-    offset: int = 0
-
-    def find_known_answer(self, place: DataPlace, plan: Plan, /) -> KnownAnswer[pa.Table] | None:
-        """Return a table without rows, if the answer is proved to be empty."""
-        return _make_empty_answer(place, plan)
-
-    def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[pa.Table]:
-        """Sort the rows without Spark; keep no more of them than are wanted."""
-        from provenn.look.arrow_tables import make_empty_table  # noqa: PLC0415 - planning runs without Arrow
-        from provenn.look.row_order import OrderedRows  # noqa: PLC0415
-
-        rows = OrderedRows(self._complete_order(plan), self.offset + self.number)
-        table = take_look(place, plan, rows.take)
-        empty = make_empty_table(plan.schema)
-        answer = empty if table is None else table.cast(empty.schema).slice(self.offset)
-        return TakenRows(answer, rows.count)
-
-    def take_rows(self, place: DataPlace, plan: Plan, data: PreparedData, /) -> TakenRows[pa.Table]:
-        """Sort the rows; their number is known if all of them are taken."""
-        from provenn.look.arrow_tables import add_field_metadata  # noqa: PLC0415 - see above
-        from provenn.spark.columns import collect_sorted  # noqa: PLC0415
-
-        collect = partial(collect_sorted, order=self._complete_order(plan), number=self.number, offset=self.offset)
-        table = add_field_metadata(place.pipeline().collect_data(data, None, collect), data.schema)
-        is_whole = not self.offset and table.num_rows < self.number
-        return TakenRows(table, table.num_rows if is_whole else None)
-
-    def _complete_order(self, plan: Plan) -> list[ColumnOrder]:
-        """Return the columns to sort by, and the key."""
-        from provenn.look.row_order import ColumnOrder  # noqa: PLC0415 - see above
-
-        return [*self.order, *(ColumnOrder(attribute.name) for attribute in plan.schema.key)]
 
     def repeat(self) -> Self:
         """Return the same sink."""
@@ -379,7 +320,7 @@ def check_remembered(place: DataPlace, plan: Plan) -> None:
     place.check_bases(bases)
 
 
-def _make_empty_answer(place: DataPlace, plan: Plan) -> KnownAnswer[pa.Table] | None:
+def make_empty_answer(place: DataPlace, plan: Plan) -> KnownAnswer[pa.Table] | None:
     """Return a table without rows, if the answer of a plan is proved to be empty."""
     if not plan.empty:
         return None

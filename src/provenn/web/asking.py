@@ -13,7 +13,7 @@ from provenn.web.failures import find_status
 from provenn.web.remembering import Remembering, ViewAnswer, answer_unchanged, mark_remembered, remember_view
 from provenn.web.rendering import render
 
-__all__ = ["FormProblem", "add_form", "make_problem"]
+__all__ = ["FormProblem", "LiveAnswer", "add_form", "make_problem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,15 @@ class FormProblem:
     hint: str
     status: int
     target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveAnswer:
+    """The answer while the user types: whether the input is valid, what it says, and what to do."""
+
+    valid: bool
+    words: str
+    hint: str = ""
 
 
 def make_problem(field: str, error: ProvennError) -> FormProblem:

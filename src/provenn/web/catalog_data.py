@@ -93,7 +93,7 @@ def see_sky(catalog: Catalog, *others: Catalog, most: int | None = MOST_UNASKED)
     try:
         return make_sky_map(
             catalog.archive.context,
-            [(each.definition, each.name) for each in (catalog, *others)],
+            [(layer.definition, layer.name) for layer in (catalog, *others)],
             engine="look",
             most=most,
         ), ""

@@ -88,6 +88,31 @@ def find_status(error: ProvennError) -> int:
     return next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
 
 
+def describe_invalid_value(detail: Mapping[str, Any]) -> str:
+    """Return an error of a parameter in plain words.
+
+    >>> describe_invalid_value({"loc": ("query", "page"), "type": "greater_than_equal", "ctx": {"ge": 1}, "msg": ""})
+    'page must be at least 1'
+    """
+    limits = detail.get("ctx", {})
+    words = {
+        "missing": "is missing",
+        "greater_than_equal": f"must be at least {limits.get('ge')}",
+        "less_than_equal": f"must be at most {limits.get('le')}",
+        "int_parsing": "must be a whole number",
+        "float_parsing": "must be a number",
+        "bool_parsing": "must be true or false",
+        "string_too_long": f"must have at most {limits.get('max_length')} characters",
+        "string_too_short": "must not be empty",
+        "too_long": f"may occur at most {limits.get('max_length')} times",
+        "too_short": "must not be empty",
+        "literal_error": f"must be one of {str(limits.get('expected', '')).replace(' or ', ', ')}",
+        "json_invalid": "is not JSON",
+    }
+    name = detail["loc"][-1] if detail["loc"] else "the request"
+    return f"{name} {words.get(detail['type']) or 'is not valid: ' + detail['msg']}"
+
+
 def add_failure_handlers(app: FastAPI) -> None:
     """Make an application answer all errors with `make_failure`."""
 
@@ -95,8 +120,8 @@ def add_failure_handlers(app: FastAPI) -> None:
         return make_failure(request.scope, find_status(error), error.message, error.hint)
 
     async def answer_invalid_request(request: Request, error: Any) -> Response:  # noqa: ANN401 - a RequestValidationError
-        details = "; ".join(f"{detail['loc'][-1]}: {detail['msg']}" for detail in error.errors())
-        return make_failure(request.scope, 422, f"invalid request: {details}", "correct these values")
+        details = "; ".join(describe_invalid_value(detail) for detail in error.errors())
+        return make_failure(request.scope, 422, details, "correct the value, and send the request again")
 
     async def answer_http_error(request: Request, error: Any) -> Response:  # noqa: ANN401 - an HTTPException
         if error.status_code == 404:

@@ -11,7 +11,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import count
@@ -225,14 +225,21 @@ class WorkersApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or run the workers as long as the application lives."""
         if scope["type"] == "lifespan":
-            await self._workers.start()
-            try:
-                await self._app(scope, receive, send)
-            finally:
-                await self._workers.close()
+            await self._live(scope, receive, send)
             return
         response = await self._ask(scope) if self._is_for_workers(scope) else None
         await (response or self._app)(scope, receive, send)
+
+    async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Start the workers with the application, and end them before the server is told that all has ended."""
+
+        async def send_after_workers(message: MutableMapping[str, Any]) -> None:
+            if message["type"].startswith("lifespan.shutdown."):
+                await self._workers.close()  # the event loop ends soon after the message
+            await send(message)
+
+        await self._workers.start()
+        await self._app(scope, receive, send_after_workers)
 
     def _is_for_workers(self, scope: Scope) -> bool:
         return scope["type"] == "http" and scope["method"] == "GET" and any(p.match(scope["path"]) for p in self._paths)

@@ -242,7 +242,7 @@ class Defining(ArchivePart):
         """
         from provenn.archive import new_catalogs  # noqa: PLC0415 - a command starts without it
 
-        new_catalogs.define_catalog(self.context, definition, name)
+        new_catalogs.define_or_wait(self.context, definition, name)
         return self._make_handle(definition)
 
     def concatenate(

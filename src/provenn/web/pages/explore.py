@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 
 from provenn.archive import Archive
 from provenn.archive.exploring import ExploredLineage, explore_lineage, find_path
+from provenn.digests import CatalogDigest
 from provenn.display.explorer_picture import ExplorerLinks, explorer_svg
 from provenn.display.lineage_picture import LineageNode
 from provenn.errors import PictureError, ProvennError
@@ -114,7 +115,7 @@ def explore(
     catalog = archive.catalog(which)
     name = which if which in catalog.names else catalog.name
     opened = [_resolve(archive, digests, catalog.digest) for digests in (up, down)]
-    path: list[str] = []
+    path: list[CatalogDigest] = []
     problem = None
     try:
         path = _find_path(archive, catalog.digest, to) if to.strip() else []
@@ -144,14 +145,14 @@ def explore(
     )
 
 
-def _resolve(archive: Archive, digests: list[str] | None, focus: str) -> list[str]:
+def _resolve(archive: Archive, digests: list[str] | None, focus: CatalogDigest) -> list[CatalogDigest]:
     """Return the digests of unfolded catalogs: by default the first one, and none for ``-``."""
     if digests is None:
         return [focus]
     return [archive.catalog(digest).digest for digest in dict.fromkeys(digests) if digest != "-"]
 
 
-def _find_path(archive: Archive, start: str, to: str) -> list[str]:
+def _find_path(archive: Archive, start: CatalogDigest, to: str) -> list[CatalogDigest]:
     """Return the path to a catalog.
 
     Raises
@@ -164,7 +165,7 @@ def _find_path(archive: Archive, start: str, to: str) -> list[str]:
     path = archive.context.read(find_path, start, archive.catalog(to).digest)
     if not path:
         raise PictureError(f"no lineage connects it with {to}", hint="they are made from different files")
-    return list(path)
+    return path
 
 
 def _draw(lineage: ExploredLineage, state: _State) -> str:
@@ -174,7 +175,7 @@ def _draw(lineage: ExploredLineage, state: _State) -> str:
 
 def _toggle(digests: tuple[str, ...], digest: str) -> tuple[str, ...]:
     """Return digests without one of them, or with another."""
-    return tuple(each for each in digests if each != digest) if digest in digests else (*digests, digest)
+    return tuple(other for other in digests if other != digest) if digest in digests else (*digests, digest)
 
 
 add_page(router, "/catalogs/{which}/explore", explore, "explore.html")

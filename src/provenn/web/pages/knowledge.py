@@ -1,20 +1,24 @@
 """The page of facts beyond definitions: declared by people or observed in data, with contradicted facts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Form, Query
+from fastapi.responses import RedirectResponse, Response
 
 from provenn.archive import Archive
 from provenn.archive.concatenations import NEEDING_PROOF
 from provenn.errors import ProvennError
+from provenn.gate.entrances import entrance
+from provenn.hints import phrase_for_page
 from provenn.knowledge.stored_facts import Fact
-from provenn.web.asking import FormProblem, add_form, make_problem
+from provenn.people.visibility import Visibility
+from provenn.web.asking import FormProblem, LiveAnswer, add_form, make_problem
 from provenn.web.pages.catalog import CatalogLink
 from provenn.web.pages.compare import suggest_names
-from provenn.web.rendering import ServedArchive
+from provenn.web.rendering import ServedArchive, render
 from provenn.web.saying import LinkedStatement, split_statement
 
 __all__ = ["router"]
@@ -25,6 +29,11 @@ Origin = Literal["any", "declared", "observed"]
 State = Literal["held", "retracted", "suspended", "any"]
 
 _PER_PAGE = 50
+_KNOWN = {
+    "holds": "this is proved already",
+    "fails": "this contradicts what is known",
+    "unknown": "this is not known yet",
+}
 _QUICK = 200
 """Maximum number of concatenations that are checked without a request by the user."""
 
@@ -70,6 +79,14 @@ class FactCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class FactDraft:
+    """A statement that the user wants to declare, and the reason."""
+
+    statement: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class KnowledgePage:
     """A page of the list of facts.
 
@@ -89,6 +106,10 @@ class KnowledgePage:
         The concatenations whose members must be disjoint but are not proved so any more; None without a check.
     problem
         The error in the input.
+    draft
+        The statement to declare, as far as the user has written it.
+    warning
+        What the fact declared last implies, if it empties or equates catalogs.
     """
 
     catalog: str
@@ -103,6 +124,8 @@ class KnowledgePage:
     concatenations: int
     unproved: tuple[CatalogLink, ...] | None
     problem: FormProblem | None
+    draft: FactDraft = FactDraft()
+    warning: str = ""
 
 
 def list_facts(
@@ -113,6 +136,7 @@ def list_facts(
     state: State = "any",
     page: Annotated[int, Query(ge=1, le=10_000_000)] = 1,
     unproved: Annotated[bool, Query(description="Search all catalogs for unproved concatenations")] = False,
+    declared: Annotated[int, Query(ge=0, le=2**62, description="The number of a fact just declared")] = 0,
 ) -> KnowledgePage:
     """List facts: about a catalog, declared or observed, held true or not any more."""
     all_facts: Sequence[Fact] = ()
@@ -139,7 +163,14 @@ def list_facts(
         concatenations,
         _list_unproved(archive) if unproved or concatenations <= _QUICK else None,
         problem,
+        warning=_describe_implications(archive, declared),
     )
+
+
+def _describe_implications(archive: Archive, number: int) -> str:
+    """Return what a fact implies that is seldom intended, as the archive noticed when it was declared."""
+    notices = (notice for notice in archive.notices if notice.kind == "implies") if number else ()
+    return next((notice.message for notice in notices if any(fact.id == number for fact in notice.facts)), "")
 
 
 def _find_state(fact: Fact) -> Literal["held", "retracted", "suspended"]:
@@ -172,4 +203,48 @@ def _list_unproved(archive: Archive) -> tuple[CatalogLink, ...]:
     return tuple(CatalogLink(catalog.name, catalog.digest) for catalog in archive.unproved())
 
 
+def check_statement(archive: ServedArchive, *, statement: Annotated[str, Query(max_length=2000)] = "") -> LiveAnswer:
+    """Check a statement while it is typed: whether it can be read, and what is known about it."""
+    if not statement.strip():
+        return LiveAnswer(True, "")
+    try:
+        verdict = archive.prove(statement).verdict
+    except ProvennError as error:
+        return LiveAnswer(False, error.message.split("\n")[0], phrase_for_page(error.hint))
+    return LiveAnswer(verdict != "fails", _KNOWN[verdict])
+
+
 add_form(router, "/knowledge", list_facts, "knowledge.html")
+router.get("/api/knowledge/check", name="check_statement")(check_statement)
+
+
+@router.post("/knowledge/declare", include_in_schema=False)
+@entrance("form for a fact", "length", "criteria")
+def declare_fact(
+    archive: ServedArchive,
+    *,
+    statement: Annotated[str, Form(max_length=2000)] = "",
+    reason: Annotated[str, Form(max_length=2000)] = "",
+    visibility: Annotated[Visibility, Form()] = "public",
+) -> Response:
+    """Declare a fact, and show it in the list."""
+    try:
+        fact = archive.declare(statement, reason=reason, visibility=visibility)
+    except ProvennError as error:
+        problem = make_problem("statement", error)
+        page = replace(list_facts(archive), problem=problem, draft=FactDraft(statement, reason))
+        return render("knowledge.html", {"content": page, "json": "/api/knowledge"}, problem.status)
+    return RedirectResponse(f"/knowledge?declared={fact.id}", 303)
+
+
+@router.post("/knowledge/retract", include_in_schema=False)
+@entrance("form for a retraction", "length", "types")
+def retract_fact(
+    archive: ServedArchive,
+    *,
+    number: Annotated[int, Form(ge=1, le=2**62)],
+    reason: Annotated[str, Form(max_length=2000)] = "",
+) -> Response:
+    """Retract a fact, and show the list."""
+    archive.retract(number, reason=reason)
+    return RedirectResponse("/knowledge", 303)

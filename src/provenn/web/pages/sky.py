@@ -125,7 +125,8 @@ def show_sky(
     names = tuple(name for name in also or () if name.strip())
     place = _read_cell(cell) if cell else None
     part = None
-    svg, richest = "", ()
+    svg = ""
+    richest: tuple[RichCell, ...] = ()
     if sky_map is not None:
         if place is not None:
             part = _show_part(catalog, sky_map, *place)

@@ -1,0 +1,1 @@
+"""Pictures of provenn for its documentation, each made by a command: ``python -m gallery``."""

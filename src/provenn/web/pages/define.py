@@ -1,0 +1,210 @@
+"""The page that defines: a selection with a preview of what is proved about it, a query in SQL, and names."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form, Query
+from fastapi.responses import RedirectResponse, Response
+
+from provenn.archive import Archive
+from provenn.archive.previewing import SelectionPreview, preview_selection
+from provenn.archive.relation import WORDS
+from provenn.errors import CatalogNameError, ProvennError, UnknownCatalogError
+from provenn.gate.entrances import entrance
+from provenn.people.visibility import Visibility
+from provenn.web.asking import FormProblem, LiveAnswer, add_form, make_problem
+from provenn.web.pages.catalog import CatalogLink
+from provenn.web.pages.compare import suggest_names
+from provenn.web.rendering import ServedArchive, make_catalog_url, render
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+Word = Annotated[str, Query(max_length=500)]
+Text = Annotated[str, Query(max_length=2000)]
+FormWord = Annotated[str, Form(max_length=500)]
+Dialect = Literal["spark", "adql"]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionRequest:
+    """The fields of the page, as the user filled them in."""
+
+    sources: str = ""
+    criterion: str = ""
+    name: str = ""
+    query: str = ""
+    dialect: Dialect = "spark"
+    query_name: str = ""
+    catalog: str = ""
+    new_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedAttribute:
+    """An attribute for a criterion: its name, type and unit."""
+
+    name: str
+    type: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedRelation:
+    """A proved relation of the selection: words, and the catalog."""
+
+    words: str
+    catalog: CatalogLink
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What is proved of a selection that is not defined yet: in one sentence, its size, and its relations."""
+
+    what: str
+    words: str
+    sources: str
+    relations: tuple[ProvedRelation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinePage:
+    """The page.
+
+    Attributes
+    ----------
+    wanted
+        The fields.
+    suggested
+        Names of the newest catalogs.
+    attributes
+        The attributes of the catalog of the sources, if there is one.
+    preview
+        The preview; None without a valid criterion.
+    problem
+        The error in the input.
+    """
+
+    wanted: DefinitionRequest
+    suggested: tuple[str, ...]
+    attributes: tuple[OfferedAttribute, ...] = ()
+    preview: Preview | None = None
+    problem: FormProblem | None = None
+
+
+def preview_definition(
+    archive: ServedArchive, *, sources: Word = "", criterion: Text = "", name: Word = "", catalog: Word = ""
+) -> DefinePage:
+    """Preview a selection: what is proved of its sources. Nothing is defined."""
+    return _make_page(archive, DefinitionRequest(sources, criterion, name, catalog=catalog))
+
+
+def check_definition(archive: ServedArchive, *, sources: Word = "", criterion: Text = "") -> LiveAnswer:
+    """Check a criterion while it is typed."""
+    if not sources.strip() or not criterion.strip():
+        return LiveAnswer(True, "")
+    page = _make_page(archive, DefinitionRequest(sources, criterion))
+    if page.problem is not None:
+        return LiveAnswer(False, page.problem.message.split("\n")[0], page.problem.hint)
+    return LiveAnswer(True, page.preview.words if page.preview else "")
+
+
+def _make_page(archive: Archive, wanted: DefinitionRequest) -> DefinePage:
+    """Return the page with the preview of a selection, or with the error in its fields."""
+    page = DefinePage(wanted, suggest_names(archive))
+    if not wanted.sources.strip():
+        return page
+    field = "sources"
+    try:
+        catalog = archive.catalog(wanted.sources)
+        attributes = tuple(
+            OfferedAttribute(attribute.name, str(attribute.type), attribute.unit)
+            for attribute in catalog.schema.attributes
+        )
+        page, field = replace(page, attributes=attributes), "criterion"
+        if wanted.criterion.strip():
+            page = replace(page, preview=_show_preview(preview_selection(catalog, wanted.criterion)))
+    except ProvennError as error:
+        return replace(page, problem=make_problem(field, error))
+    return page
+
+
+def _show_preview(preview: SelectionPreview) -> Preview:
+    relations = tuple(
+        ProvedRelation(WORDS[relation.summary], CatalogLink(relation.name, relation.digest))
+        for relation in preview.relations
+    )
+    return Preview(preview.what, preview.words, preview.sources, relations)
+
+
+add_form(router, "/define", preview_definition, "define.html")
+router.get("/api/define/check", name="check_definition")(check_definition)
+
+
+@router.post("/define/select", include_in_schema=False)
+@entrance("form for a selection", "length", "criteria")
+def define_selection(
+    archive: ServedArchive,
+    *,
+    sources: FormWord = "",
+    criterion: Annotated[str, Form(max_length=2000)] = "",
+    name: FormWord = "",
+    visibility: Annotated[Visibility | None, Form()] = None,
+) -> Response:
+    """Define a selection, and go to its page."""
+    wanted = DefinitionRequest(sources, criterion, name)
+    fields = {CatalogNameError: "name", UnknownCatalogError: "sources"}
+    try:
+        catalog = archive.catalog(sources).select(criterion)
+        if name.strip():
+            archive.name(catalog, name.strip(), visibility=visibility)
+    except ProvennError as error:
+        return _refuse(
+            archive, wanted, next((fields[kind] for kind in fields if isinstance(error, kind)), "criterion"), error
+        )
+    return RedirectResponse(make_catalog_url(name.strip() or catalog.digest, catalog.digest), 303)
+
+
+@router.post("/define/sql", include_in_schema=False)
+@entrance("form for a query", "length", "criteria")
+def define_query(
+    archive: ServedArchive,
+    *,
+    query: Annotated[str, Form(max_length=20_000)] = "",
+    dialect: Annotated[Dialect, Form()] = "spark",
+    query_name: FormWord = "",
+) -> Response:
+    """Define the catalog that a query means, and go to its page."""
+    wanted = DefinitionRequest(query=query, dialect=dialect, query_name=query_name)
+    try:
+        catalog = archive.sql(query, dialect=dialect, name=query_name.strip() or None)
+    except ProvennError as error:
+        return _refuse(archive, wanted, "query_name" if isinstance(error, CatalogNameError) else "query", error)
+    return RedirectResponse(make_catalog_url(query_name.strip() or catalog.digest, catalog.digest), 303)
+
+
+@router.post("/define/name", include_in_schema=False)
+@entrance("form for a name", "length", "types")
+def name_catalog(
+    archive: ServedArchive,
+    *,
+    catalog: FormWord = "",
+    new_name: FormWord = "",
+    move: Annotated[bool, Form()] = False,
+    visibility: Annotated[Visibility | None, Form()] = None,
+) -> Response:
+    """Name a catalog, and go to its page."""
+    try:
+        named = archive.name(catalog, new_name.strip(), move=move, visibility=visibility)
+    except ProvennError as error:
+        field = "catalog" if isinstance(error, UnknownCatalogError) else "new_name"
+        return _refuse(archive, DefinitionRequest(catalog=catalog, new_name=new_name), field, error)
+    return RedirectResponse(make_catalog_url(new_name.strip(), named.digest), 303)
+
+
+def _refuse(archive: Archive, wanted: DefinitionRequest, field: str, error: ProvennError) -> Response:
+    """Return the page again, with the error beside its field."""
+    problem = make_problem(field, error)
+    page = replace(_make_page(archive, replace(wanted, criterion="")), wanted=wanted, problem=problem)
+    return render("define.html", {"content": page, "json": "/api/define"}, problem.status)

@@ -1,0 +1,178 @@
+"""The page that defines: previews are proved and change nothing, errors stand beside their field, rights are kept."""
+
+import re
+
+import pytest
+
+from tests.web.reading import read
+from tests.web.survey import ODD
+from tests.web.team import HIDDEN, form_of, serving_team
+
+
+def get(client, **query):
+    page, json = client.get("/define", params=query), client.get("/api/define", params=query)
+    assert page.status_code == json.status_code
+    read(page.text)
+    assert "Traceback" not in page.text
+    return page, json.json()
+
+
+def test_a_preview_says_what_is_proved_and_defines_nothing(client, archive):
+    before = archive.matches()
+    page, found = get(client, sources="stars", criterion="vmag < 3")
+    preview = found["preview"]
+    assert ("lies inside", "bright") in [(one["words"], one["catalog"]["name"]) for one in preview["relations"]]
+    assert preview["words"].endswith(preview["sources"])
+    assert re.search(r"\d+ sources$", preview["sources"])
+    assert "lies inside" in page.text
+    assert archive.matches() == before
+
+
+def test_a_selection_that_cannot_have_sources_says_so(client):
+    assert get(client, sources="stars", criterion="vmag < 3 AND vmag > 4")[1]["preview"]["sources"] == "no sources"
+
+
+def test_units_stand_beside_the_attributes(client):
+    _, found = get(client, sources="stars")
+    assert {"name", "type", "unit"} <= found["attributes"][0].keys()
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "told"),
+    [
+        ({"sources": "nobody"}, "sources", "no catalog is named"),
+        ({"sources": "stars", "criterion": "vmagg < 6"}, "criterion", "did you mean vmag?"),
+        ({"sources": "stars", "criterion": "vmag <"}, "criterion", "cannot be parsed"),
+    ],
+)
+def test_an_error_stands_beside_its_field(client, query, field, told):
+    page, _ = get(client, **query)
+    assert page.status_code in (400, 404)
+    assert f'id="problem-{field}"' in page.text
+    assert f'aria-describedby="problem-{field}"' in page.text
+    assert told in page.text
+
+
+def test_a_selection_is_defined_named_and_shown(client, archive):
+    answer = client.post("/define/select", data={"sources": "stars", "criterion": "vmag < 3", "name": "brilliant"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/catalogs/brilliant")
+    assert archive.relate("brilliant", "bright").summary == "subset"
+
+
+def test_a_name_that_is_taken_is_refused_beside_its_field(client, archive):
+    before = archive["bright"].digest
+    answer = client.post("/define/select", data={"sources": "stars", "criterion": "vmag < 3", "name": "bright"})
+    assert answer.status_code >= 400
+    assert 'id="problem-name"' in answer.text
+    assert 'value="vmag &lt; 3"' in answer.text, "what was typed is still there"
+    assert archive["bright"].digest == before
+
+
+def test_a_query_defines_a_catalog(client, archive):
+    query = "SELECT * FROM stars WHERE vmag < 3"
+    answer = client.post("/define/sql", data={"query": query, "query_name": "asked"})
+    assert answer.headers["location"] == "/catalogs/asked"
+    assert archive.relate("asked", "bright").summary == "subset"
+    wrong = client.post("/define/sql", data={"query": "SELECT nothing FROM nowhere"})
+    assert wrong.status_code >= 400
+    assert 'id="problem-query"' in wrong.text
+    assert "SELECT nothing FROM nowhere" in wrong.text
+
+
+def test_a_catalog_gets_a_name_and_a_name_is_moved_only_on_purpose(client, archive):
+    assert client.post("/define/name", data={"catalog": "bright", "new_name": "shining"}).status_code == 303
+    assert archive["shining"] == archive["bright"]
+    refused = client.post("/define/name", data={"catalog": "faint", "new_name": "shining"})
+    assert 'id="problem-new_name"' in refused.text
+    moved = client.post("/define/name", data={"catalog": "faint", "new_name": "shining", "move": "true"})
+    assert moved.status_code == 303
+    assert archive["shining"] == archive["faint"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_are_shown_as_they_are(client, name):
+    page, _ = get(client, sources=name, criterion="1 = 1", name=name)
+    assert page.status_code in (200, 400)
+
+
+def test_what_is_typed_is_checked_at_once(client):
+    def check(**query):
+        answer = client.get("/api/define/check", params=query)
+        assert answer.status_code == 200
+        return answer.json()
+
+    assert check(sources="stars", criterion="")["words"] == ""
+    assert "lies inside" in check(sources="stars", criterion="vmag < 3")["words"]
+    assert check(sources="stars", criterion="vmagg < 3") | {"words": ""} == {
+        "valid": False,
+        "words": "",
+        "hint": "did you mean vmag?",
+    }
+
+
+def test_a_fact_is_declared_with_its_consequences_and_retracted(client, archive):
+    archive["stars"].select("vmag < 3", name="brilliant")
+    answer = client.post("/knowledge/declare", data={"statement": "disjoint(brilliant, bright)", "reason": "a mistake"})
+    number = int(answer.headers["location"].rpartition("=")[2])
+    page = client.get(answer.headers["location"])
+    assert "brilliant cannot have any sources" in page.text
+    assert f"Retract #{number}" in page.text
+    assert client.post("/knowledge/retract", data={"number": number, "reason": "it was one"}).status_code == 303
+    assert archive.relate("brilliant", "bright").rests_on == ()
+    assert number not in [fact.id for fact in archive.facts()]
+
+
+def test_a_contradiction_is_refused_beside_its_field(client):
+    answer = client.post("/knowledge/declare", data={"statement": "empty(bright)"})
+    assert answer.status_code >= 400
+    assert 'id="problem-statement"' in answer.text
+    assert "nonempty(bright)" in answer.text
+    told = [
+        client.get("/api/knowledge/check", params={"statement": text}).json()["words"]
+        for text in ("bright <= stars", "empty(bright)", "bright <= faint")
+    ]
+    assert told[:2] == ["this is proved already", "this contradicts what is known"]
+
+
+FORMS = ["/define/select", "/define/sql", "/define/name", "/knowledge/declare", "/knowledge/retract"]
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_a_page_of_another_site_defines_nothing(client, path):
+    data = {"sources": "stars", "criterion": "vmag < 3", "name": "x", "number": "1"}
+    assert client.post(path, data=data, headers={"sec-fetch-site": "cross-site"}).status_code == 403
+
+
+def test_wrong_parameters_are_explained_in_plain_words(client):
+    told = client.get("/catalogs", params={"page": 0}).text
+    assert "page must be at least 1" in told
+    assert "Input should" not in told
+
+
+def test_readers_may_preview_and_change_nothing(archive):
+    with serving_team(archive) as team:
+        assert team.ask("cleo", "/define?sources=stars&criterion=vmag<3").status_code == 200
+        for path in FORMS:
+            data = {"sources": "stars", "criterion": "vmag < 3", "statement": "bright <= stars", "number": "1"}
+            assert team.ask("cleo", path, "POST", data=data).status_code == 403
+        team.log_in("cleo")
+        page = team.client.get("/define?sources=stars&criterion=vmag<3").text
+        assert 'action="/define/select"' not in page
+        assert "role author" in page
+
+
+def test_an_author_defines_for_itself_alone_with_the_secret_of_the_form(archive):
+    with serving_team(archive) as team:
+        team.log_in("ben")
+        form = form_of(team.client.get("/define").text)
+        data = {"sources": "stars", "criterion": "vmag < 3", "name": "of ben", "visibility": "private"}
+        assert team.client.post("/define/select", data=data).status_code == 403
+        assert team.client.post("/define/select", data=data | {"form": form}).status_code == 303
+        assert team.ask("ben", "/catalogs/of%20ben").status_code == 200
+        assert team.ask("cleo", "/catalogs/of%20ben").status_code == 404
+        hidden = team.ask("ben", f"/api/define?sources={HIDDEN}&criterion=vmag<2")
+        missing = team.ask("ben", "/api/define?sources=never+made&criterion=vmag<2")
+        assert hidden.status_code == missing.status_code == 404
+        assert hidden.text.replace(HIDDEN, "never made") == missing.text
+        previewed = team.ask("ben", "/api/define?sources=stars&criterion=vmag<2").text
+        assert HIDDEN not in previewed
