@@ -14,6 +14,7 @@ __all__ = ["BEHIND", "COMMANDS"]
 
 _DATABASE = "own: rows of the archive's database, which the digest of a definition, or a typed column, vouches for"
 _STORE = "own: files that provenn wrote into the archive's store, known by name, size and digest"
+_INDEX = "own: arrays with checksums in a file that this person has written, and no other person can write"
 _MACHINE = "own: of this machine and this account"
 _WRITING = "own: what is being written now"
 _WORKERS = "own: what the server and the processes that it started tell each other, through a socket of theirs alone"
@@ -29,6 +30,10 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.files.file_bounds": _DATABASE,
         "provenn.files.false_footers": "base files",
         "provenn.knowledge.file_facts": _DATABASE,
+        "provenn.archive.knowledge_cache": _INDEX,
+        "provenn.knowledge.index_files": _INDEX,
+        "provenn.knowledge.extent_labels": "own: digests in this process",
+        "provenn.logic.knowledge.signatures": "own: numbers in this process",
         "provenn.files.confined_reading": "log of a table",
         "provenn.files.delta_tables": "log of a table",
         "provenn.files.iceberg_tables": "log of a table",

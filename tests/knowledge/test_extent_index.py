@@ -151,7 +151,7 @@ def test_facts_that_leave_a_choice_or_contradict_are_left_to_knowledge(archive):
         assert index.find_related(reading, 0, bright.digest, "subsets_of") is None
 
 
-@pytest.mark.parametrize("damage", ["byte", "cut", "empty", "other archive", "other population"])
+@pytest.mark.parametrize("damage", ["byte", "cut", "empty", "other archive", "other population", "others write"])
 def test_a_damaged_or_foreign_file_is_no_index(archive, tmp_path, damage):
     archive["stars"].select("vmag < 6")
     index, files = ExtentIndex("star"), IndexFiles(tmp_path / "indices", "epoch")
@@ -174,6 +174,9 @@ def test_a_damaged_or_foreign_file_is_no_index(archive, tmp_path, damage):
         foreign = IndexFiles(tmp_path / "indices", "another")
         path.rename(foreign._find_path("star"))
         assert foreign.load("star") is None
+    elif damage == "others write":
+        path.chmod(0o620)
+        assert files.load("star") is None
     else:
         path.rename(files._find_path("galaxy"))
         assert files.load("galaxy") is None

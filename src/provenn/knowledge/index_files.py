@@ -1,15 +1,16 @@
 """Stored indices of populations: files that only save time, and are made again from the database if in doubt.
 
 A file belongs to one archive (by its epoch), one version of provenn and one person: other people of the machine cannot
-read it. It holds arrays, each with a checksum, and nothing in it is executed. A file that is missing, damaged, of
-another archive or of another version is no index. A file is replaced as a whole, so that readers see the old or the
-new one.
+read it, and a file that others could write is not used. It holds arrays, each with a checksum, and nothing in it is
+executed. A file that is missing, damaged, of another archive or of another version is no index. A file is replaced as a
+whole, so that readers see the old or the new one.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -64,6 +65,8 @@ class IndexFiles:
         """Return the stored index of a population, or None if there is none to rely on."""
         try:
             with self._find_path(population).open("rb") as file:
+                if not _is_own(file.fileno()):
+                    return None
                 content = memoryview(file.read())
             header, arrays = _unpack(content)
             if header["identity"] != self._identity or header["population"] != population:
@@ -103,6 +106,12 @@ class IndexFiles:
         with suppress(OSError):
             make_folders(self._folder)
             write_durably(self._find_path(index.population), _pack(header, arrays), mode=0o600)
+
+
+def _is_own(descriptor: int) -> bool:
+    """Return whether a file belongs to this person, and no other person can write it."""
+    status = os.fstat(descriptor)
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _restore(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ExtentIndex:
