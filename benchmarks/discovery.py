@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -81,7 +82,7 @@ def measure(archive: Archive, digests: Sequence[str], random: Random) -> tuple[l
             after.append(take_time(ask, digest))
         with open_archive(Path(archive.place).parent) as other:
             opened = take_time(getattr(other, name), digest)
-        anew = take_time(lambda asked, look_up=LOOK_UPS[name]: build_and_ask(archive, asked, look_up), digest)
+        anew = take_time(partial(build_and_ask, archive, look_up=LOOK_UPS[name]), digest)
         ratios.append(anew / median(after))
         rows.append((name, *map(shown, (median(steady), median(after), opened, anew)), f"{ratios[-1]:.1f}"))
     return rows, ratios

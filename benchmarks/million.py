@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
+from functools import partial
 from math import log10
 from pathlib import Path
 from random import Random
@@ -118,9 +119,10 @@ def _prepare_questions(folder: str, size: int) -> Callable[[], dict[str, float]]
         names = [name_of(10 * number) for number in range(size // 10)]
         with open_archive(folder) as archive:
             measured = {"discovery in a new process": _take_time(lambda: archive.covering(random.choice(names)))}
-            for question in DISCOVERY:
-                ask_one = getattr(archive, question)
-                measured[question] = _take_median(lambda ask_one=ask_one: ask_one(random.choice(names)))
+            questions = {name: getattr(archive, name) for name in DISCOVERY}
+            for name, ask in questions.items():
+                asked = [random.choice(names) for _ in range(QUESTIONS)]
+                measured[name] = median(_take_time(partial(ask, catalog)) for catalog in asked)
             after = []
             for number in range(QUESTIONS):
                 archive.catalog(random.choice(names)).select(f"mag_u < {number}.125")

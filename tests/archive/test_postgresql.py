@@ -3,6 +3,7 @@
 import pytest
 
 import provenn
+from provenn.archive import knowledge_cache
 from provenn.errors import ContradictionError
 from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
@@ -37,3 +38,23 @@ def test_an_archive_in_postgresql(postgres, tmp_path):
     assert session("relate bright both") == "equal: bright has the same sources as both\n"
     assert "extra" in session("show both")
     assert session("prove 'bright == both'").startswith("proved")
+
+
+def test_the_index_of_a_population_and_a_batch_in_postgresql(postgres, tmp_path, monkeypatch):
+    """The index is stored in the data folder, used by the next process, and grows; private names stay hidden."""
+    monkeypatch.setattr(knowledge_cache, "_LEAST_INDEXED", 0)
+    monkeypatch.setattr(knowledge_cache, "_LEAST_STORED", 0)
+    address = new_schema(postgres)
+    with provenn.open(database=address, store=tmp_path / "store", who="ada") as archive:
+        archive.ingest("stars", write_parquet(tmp_path / "s.parquet"), key="hip", population="star")
+        with archive.batch() as batch:
+            batch["stars"].select("vmag < 6", name="bright").select("vmag < 4", name="brighter")
+        assert [catalog.name for catalog in archive.inside("stars")] == ["bright", "brighter"]
+    assert len(list((tmp_path / "store" / "indices").iterdir())) == 1
+    with provenn.open(database=address, who="ada") as archive:
+        archive.name(archive["bright"].select("plx > 3"), "hidden", visibility="private")
+        assert [catalog.name for catalog in archive.inside("bright")] == ["brighter", "hidden"]
+        assert [catalog.name for catalog in archive.as_seen_by("ben").inside("bright")] == ["brighter"]
+        (index,) = archive.context.knowledge._indices.values()
+        assert index.is_usable
+        assert index.state.catalogs == 4

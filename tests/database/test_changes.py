@@ -90,3 +90,18 @@ class TestOneMoment(InSQLite, Opened):
                 assert not moment.is_platform_asked
                 reading.platform()
             assert moment.is_platform_asked
+
+    def test_a_thread_reads_what_it_has_written(self, database):
+        def read():
+            with database.reading() as reading:
+                return reading.connection.exec_driver_sql("SELECT value FROM settings WHERE key = 'test'").scalar()
+
+        with database.at_one_moment() as moment:
+            assert read() is None
+            self.write(database)
+            assert read() == "new"
+            assert moment.is_over
+            with database.at_one_moment() as later:
+                assert later is not moment
+                assert read() == "new"
+        assert read() == "new"

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.query_pairs import SUITE
 from benchmarks.query_suites import read_suite
-from provenn.logic import equal
+from provenn.logic import equal, subset
 from tests.queries.shops import make_shop, prove
 
 RULES = {
@@ -85,6 +85,19 @@ def test_rows_without_any_of_several_partners_are_sources_of_their_table(shops):
         "SELECT id FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)"
     )
     assert prove(equal(outer.catalog.digest, inner.catalog.digest), [outer.catalog, inner.catalog])
+
+
+def test_a_right_join_is_the_left_join_of_its_mirror_image_and_part_of_the_full_join(shops):
+    left, right, full = (
+        shops[0].translate(f"SELECT c.id, o.total FROM {tables}").catalog  # noqa: S608 - no input
+        for tables in (
+            "customers c LEFT JOIN orders o ON o.customer = c.id",
+            "orders o RIGHT JOIN customers c ON c.id = o.customer",
+            "customers c FULL JOIN orders o ON o.customer = c.id",
+        )
+    )
+    assert prove(equal(left.digest, right.digest), [left, right])
+    assert prove(subset(left.digest, full.digest), [left, full])
 
 
 def test_a_join_with_repetitions_is_never_called_equal_to_one_without(shops):

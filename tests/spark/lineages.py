@@ -27,8 +27,6 @@ from provenn.catalogs import (
     HavingSources,
     KeepAttributes,
     LookupAttributes,
-    OpaqueQuery,
-    OpaqueSelection,
     Population,
     PythonCalculator,
     RenameAttributes,
@@ -397,64 +395,9 @@ def _first(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog | None:
     return FirstSources.of(catalog, draw(st.sampled_from(by)), order, draw(st.integers(1, 2)))
 
 
-_CONDITIONS = (
-    "EXISTS (SELECT 1 FROM input_1 AS o WHERE {partner})",
-    "NOT EXISTS (SELECT 1 FROM input_1 AS o WHERE {partner})",
-    "(SELECT count(*) FROM input_1 AS o) > {number}",
-    "parent.{name} IS NULL",
-)
-
-
-def _plain_names(catalog: Catalog) -> list[str]:
-    """The names that mean the same in the SQL of every reader: sqlglot reads no escaped quotes in them."""
-    return [name for name in catalog.schema.names if not set("`\\") & set(name)]
-
-
-def _equate_keys(catalog: Catalog, alias: str, other: Catalog, other_alias: str) -> str | None:
-    """A condition that two sources are the same; None if a part of a key has no plain name."""
-    pairs = list(zip(catalog.schema.key, other.schema.key, strict=True))
-    plain = (*_plain_names(catalog), *_plain_names(other))
-    if any(name not in plain for pair in pairs for name in (pair[0].name, pair[1].name)):
-        return None
-    return " AND ".join(f"{alias}.{quoted(own.name)} = {other_alias}.{quoted(their.name)}" for own, their in pairs)
-
-
-def _select_opaquely(draw: st.DrawFn, catalog: Catalog, other: Catalog) -> Catalog | None:
-    partner, names = _equate_keys(catalog, "parent", other, "o"), _plain_names(catalog)
-    if partner is None or not names:
-        return None
-    text = draw(st.sampled_from(_CONDITIONS)).format(
-        partner=partner, number=draw(st.integers(0, 4)), name=quoted(draw(st.sampled_from(names)))
-    )
-    return OpaqueSelection.of(catalog, text, [other])
-
-
-def _query_opaquely(draw: st.DrawFn, catalog: Catalog, other: Catalog) -> Catalog | None:
-    """Rows of the same population, with some attributes, as a query that nothing is known of."""
-    partner = _equate_keys(catalog, "i", other, "o")
-    if partner is None:
-        return None
-    key = catalog.schema.key
-    others = [catalog.schema[name] for name in _plain_names(catalog)]
-    values = [attribute for attribute in others if attribute.identity not in {part.identity for part in key}]
-    chosen = draw(st.lists(st.sampled_from(values), unique_by=_name, max_size=3)) if values else []
-    taken = {attribute.name.lower() for attribute in key}
-    columns = [*key, *(attribute for attribute in chosen if attribute.name.lower() not in taken)]
-    shown = ", ".join(f"i.{quoted(attribute.name)} AS {quoted(attribute.name)}" for attribute in columns)
-    kind = draw(st.sampled_from(["LEFT SEMI", "LEFT ANTI"]))
-    return OpaqueQuery.of(
-        [catalog, other],
-        f"SELECT {shown} FROM input_1 AS i {kind} JOIN input_2 AS o ON {partner}",  # noqa: S608 - all texts stand here
-        [(attribute.name, str(attribute.type), attribute not in key) for attribute in columns],
-        key=[attribute.name for attribute in key],
-        population=catalog.population,
-    )
-
-
 _OPERATIONS: tuple[Callable[[st.DrawFn, Catalog, Catalog], Catalog | None], ...] = (
     *(_select, _restrict, _exclude, _sample, _keep, _rename, _derive, _combine, _concat),
     *(_select, _derive, _combine, _concat, _look_up, _keep_partners, _group, _first, _window),
-    *(_select_opaquely, _query_opaquely),
 )
 
 

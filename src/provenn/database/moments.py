@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from provenn.database.platform import FindPlatform, Platform
 
-__all__ = ["MOMENTS", "Moment"]
+__all__ = ["MOMENTS", "Moment", "end_moment", "find_moment"]
 
 
 @dataclass(slots=True)
@@ -24,11 +24,14 @@ class Moment:
         The database, and the connection with the transaction.
     is_platform_asked
         Whether an answer depends on the platform of this process, which the database does not hold.
+    is_over
+        Whether the thread has begun to write: what it reads from then on is read anew.
     """
 
     engine: Engine
     connection: Connection
     is_platform_asked: bool = False
+    is_over: bool = False
 
     def watch(self, platform: FindPlatform) -> FindPlatform:
         """Return a function that finds a platform, and records that it was asked."""
@@ -48,3 +51,16 @@ class _Moments(local):
 
 MOMENTS: Final = _Moments()
 """The moment of the current thread."""
+
+
+def find_moment(engine: Engine) -> Moment | None:
+    """Return the moment of this thread in a database, unless it is over."""
+    moment = MOMENTS.current
+    return moment if moment is not None and moment.engine is engine and not moment.is_over else None
+
+
+def end_moment(engine: Engine) -> None:
+    """End the moment of this thread in a database, if any, before the thread writes."""
+    moment = find_moment(engine)
+    if moment is not None:
+        moment.is_over = True

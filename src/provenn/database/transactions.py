@@ -22,7 +22,7 @@ from provenn.database.engines import (
     READING,
     make_writing_options,
 )
-from provenn.database.moments import MOMENTS, Moment
+from provenn.database.moments import MOMENTS, Moment, end_moment, find_moment
 from provenn.database.platform import FindPlatform, get_unknown_platform
 from provenn.errors import (
     ArchiveBusyError,
@@ -159,8 +159,8 @@ class Database:
         ArchiveError
             If the database fails.
         """
-        moment = MOMENTS.current
-        if moment is not None and moment.engine is self.engine:
+        moment = find_moment(self.engine)
+        if moment is not None:
             platform = moment.watch(self.platform)
             with self._explain_failures():
                 yield Reading(moment.connection, viewer=self.viewer, who=self.who, platform=platform)
@@ -176,13 +176,14 @@ class Database:
     def at_one_moment(self) -> Iterator[Moment]:
         """Let all reading transactions of this thread within the block be one: they see the same state of the archive.
 
-        The transactions of other viewers share the connection, not the view: each reads for its own viewer. The block
-        must not expect to read what it writes.
+        The transactions of other viewers share the connection, not the view: each reads for its own viewer. The first
+        write of the thread ends the moment, so that the thread reads what it has written.
         """
-        outer = MOMENTS.current
-        if outer is not None and outer.engine is self.engine:
-            yield outer
+        inner = find_moment(self.engine)
+        if inner is not None:
+            yield inner
             return
+        outer = MOMENTS.current
         with self.reading() as reading:
             MOMENTS.current = Moment(self.engine, reading.connection)
             try:
@@ -218,6 +219,7 @@ class Database:
             raise ReadOnlyArchiveError(
                 f"the archive {self.place} is read-only", hint="copy it, or ask its owner for access"
             )
+        end_moment(self.engine)
         operation, is_committing = None, False
         with self._explain_failures():
             try:

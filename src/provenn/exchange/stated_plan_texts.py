@@ -28,8 +28,8 @@ def find_plan(facets: object) -> str:
     """
     for name in _PLANS:
         match facets:
-            case {**stated} if isinstance(stated.get(name), dict):
-                nodes = stated[name].get("plan")
+            case {**stated} if isinstance(facet := stated.get(name), dict):
+                nodes = facet.get("plan")
                 if isinstance(nodes, list) and nodes and all(isinstance(node, dict) for node in nodes):
                     try:
                         return json.dumps(_rewrite(nodes, {}))

@@ -79,6 +79,9 @@ class FactOrigin:
     premise: str | None = None
 
 
+_SHORT = 3
+"""The number of facts up to which a proof is short: a single fact that suffices is sought for longer proofs only."""
+
 _MOST_SINGLE = 20
 """The most facts that are tried one by one as the whole reason of a statement."""
 
@@ -152,8 +155,6 @@ class TracedKnowledge:
     def _find_single_reason(self, statement: Statement) -> CitedFact | None:
         """Return a fact that entails a statement by itself, if it is among the first that mention the same sets."""
         labels = set(statement.labels)
-        if Knowledge(open_universe=False).entails(statement):  # whatever the sets are
-            return None
         mentions = (fact for fact in self.knowledge.facts if labels.issubset(fact.labels))
         for fact in islice(mentions, _MOST_SINGLE):
             if Knowledge([fact], open_universe=False).entails(statement):
@@ -161,11 +162,11 @@ class TracedKnowledge:
         return None
 
     def _find_reasons(self, statement: Statement) -> tuple[CitedFact, ...]:
-        single = self._find_single_reason(statement)
-        if single is not None and single[1].premise is None:
-            return (single,)
         explanation = self.knowledge.explain(statement)
         facts, from_theory = ((), ()) if explanation is None else (explanation.facts, explanation.from_theory)
+        single = self._find_single_reason(statement) if len(facts) > _SHORT else None
+        if single is not None and single[1].premise is None:
+            return (single,)
         readable = without_cells(facts)
         if readable != facts:
             shorter = Knowledge(readable, open_universe=False).explain(statement)

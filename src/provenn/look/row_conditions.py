@@ -120,7 +120,7 @@ def _find_computed_rows(
         if cut == INFINITY[DOUBLE] + 1:
             return ~np.isnan(values.numbers)
         end = float(decode_number(DOUBLE, cut))
-        with np.errstate(invalid="ignore"):
+        with np.errstate(all="ignore"):
             check_doubts((values.doubts > 0) & ~(np.abs(values.numbers - end) > values.doubts))
         return values.numbers < end
 

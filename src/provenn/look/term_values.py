@@ -190,7 +190,8 @@ def _find_angle(y: TermValues, x: TermValues) -> TermValues:
     spread = np.where(is_unclear, np.inf, doubt / np.where(distance > 0, distance, 1.0))
     is_zero = (y.numbers == 0) & (y.doubts == 0) & (x.numbers > x.doubts)
     spread = np.where(is_zero, 0.0, spread)
-    return _approximate(np.arctan2(y.numbers, x.numbers), spread, is_zero, y.positive & x.positive)
+    angles = np.arctan2(y.numbers + 0.0, x.numbers + 0.0)  # as in Spark, where -0.0 has no angle of its own
+    return _approximate(angles, spread, is_zero, y.positive & x.positive)
 
 
 _OPERATIONS: Final[dict[tuple[str, int], Callable[..., TermValues]]] = {

@@ -59,7 +59,8 @@ def join_with_repetition(
         for kind in kinds:
             partners = sides[kind][1]
             nulls = zip(partners.columns, write_nulls(context.translate(partners), partners), strict=True)
-            members.append(_show(parts[kind], kind, tag, {**values, **dict(nulls)}))
+            label = "other" if kind == "right" and node.kind == "full" else "alone"  # a join is its mirror image
+            members.append(_show(parts[kind], label, tag, {**values, **dict(nulls)}))
         columns, (pairs, *others) = (tag, *node.columns), members
         united = SetOperationNode("union", True, pairs, others[0], columns)
         for member in others[1:]:
@@ -71,9 +72,9 @@ def join_with_repetition(
     return replace(rows, values={symbol: value for symbol, value in rows.values.items() if symbol != tag.symbol})
 
 
-def _show(part: JoinNode, side: str, tag: Column, values: Mapping[Column, exp.Expr]) -> Node:
+def _show(part: JoinNode, label: str, tag: Column, values: Mapping[Column, exp.Expr]) -> Node:
     """Return the rows of a part with the tag and all columns."""
-    return ProjectNode(part, ((tag, exp.Literal.string(side)), *values.items()))
+    return ProjectNode(part, ((tag, exp.Literal.string(label)), *values.items()))
 
 
 def write_nulls(rows: RowSource, node: Node) -> list[exp.Expr]:

@@ -128,7 +128,7 @@ class ViewMemory:
                 return kept.answer
             answer = ViewAnswer.of(view(archive=archive, **options))
         is_repeatable = getattr(answer.content, "is_repeatable", True)
-        if state is not None and is_repeatable and not moment.is_platform_asked:
+        if state is not None and is_repeatable and not moment.is_platform_asked and not moment.is_over:
             self._keep(key, _Kept(answer, state, view_state, monotonic()))
         return answer
 

@@ -83,7 +83,7 @@ def restate_proof(
     """
     replaceable = [fact for fact in facts if all(map(is_criterion, fact.labels))]
     kept = [restate_definition(fact, catalogs) for fact in facts if fact not in replaceable]
-    criteria = _collect_criteria(kept, catalogs)
+    criteria = _collect_criteria(kept, catalogs) if any(fact.texts for fact in kept) else {}
     if criteria and len(criteria) <= _MOST_CRITERIA:
         relations = _choose_relations(kept, replaceable, criteria, conclusion)
         if relations is not None:
