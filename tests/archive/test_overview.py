@@ -52,7 +52,7 @@ def archive(tmp_path, files):
         gaia = opened.ingest("gaia", files, key="id", population="star")
         gaia.select("gmag < 15", name="bright")
         gaia.exclude("bright", name="faint")
-        gaia.derive(absolute="gmag + 5", name="derived")
+        gaia.derive(absolute="md5(kind)", name="derived")
         yield opened
 
 

@@ -38,10 +38,10 @@ def test_the_page_of_a_catalog_shows_its_size_rows_and_histograms(client):
 
 def test_a_catalog_of_every_class_shows_what_can_be_read_without_spark(client, monkeypatch):
     monkeypatch.setattr(SparkPlace, "pipeline", lambda _: pytest.fail("Spark was started"))
-    seen = {name: client.get(f"/api/catalogs/{name}").json()["data"] for name in ("stars", "bright", "near", "tenth")}
+    seen = {name: client.get(f"/api/catalogs/{name}").json()["data"] for name in ("stars", "bright", "far", "tenth")}
     assert seen["stars"]["values"]["rows"][0] == ["1", "1.5", "100", "A0"]
     assert seen["bright"]["size_says"] == "counted"
-    assert seen["near"]["values"]["left_out"] == ["near"]
+    assert seen["far"]["values"]["left_out"] == ["dist_pc"]
     assert seen["tenth"]["values"] is None
     page = read(client.get("/catalogs/tenth").text)
     assert page.links["Compute and keep them"].startswith("/target?sources=tenth&attributes=hip")
