@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from provenn.targets.engine_choice import EngineChoice
 
-__all__ = ["DEEPEST_COUNTED", "CellCounts", "Position", "count_cells", "find_position", "find_sources_in_cell"]
+__all__ = ["DEEPEST_COUNTED", "CellCounts", "CoordinateColumns", "count_cells", "find_position", "find_sources_in_cell"]
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -38,7 +38,7 @@ _MOST_CELLS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class CoordinateColumns:
     """The attributes of a position, and the factors that turn their values into degrees."""
 
     ra: str
@@ -87,7 +87,7 @@ class CellCounts:
         return CellCounts(self.order, self.numbers[chosen], self.counts[chosen])
 
 
-def find_position(catalog: Catalog, on: Sequence[str] | None = None) -> Position:
+def find_position(catalog: Catalog, on: Sequence[str] | None = None) -> CoordinateColumns:
     """Return the attributes that hold the position of a catalog's sources.
 
     Raises
@@ -96,7 +96,7 @@ def find_position(catalog: Catalog, on: Sequence[str] | None = None) -> Position
         If no attributes fit, or their units are not those of angles.
     """
     ra, dec = find_position_attributes(catalog.schema, on)
-    return Position(ra.name, dec.name, DEGREES[read_angle_unit(ra)], DEGREES[read_angle_unit(dec)])
+    return CoordinateColumns(ra.name, dec.name, DEGREES[read_angle_unit(ra)], DEGREES[read_angle_unit(dec)])
 
 
 def count_cells(
@@ -177,7 +177,7 @@ def find_sources_in_cell(
     return len(inside), table.take(pa.array(inside[:most].tolist(), pa.int64()))
 
 
-def _read_positions(table: pa.Table, position: Position) -> tuple[Numbers, Numbers]:
+def _read_positions(table: pa.Table, position: CoordinateColumns) -> tuple[Numbers, Numbers]:
     """Return the positions in a table, in degrees; NaN for NULL."""
     from provenn.look.tallying import read_numbers  # noqa: PLC0415 - pyarrow takes a while to import
 
@@ -187,7 +187,7 @@ def _read_positions(table: pa.Table, position: Position) -> tuple[Numbers, Numbe
     )
 
 
-def _count_table(table: pa.Table, position: Position) -> CellCounts:
+def _count_table(table: pa.Table, position: CoordinateColumns) -> CellCounts:
     """Return the number of positions in the smallest cells of which there are not too many."""
     ra, dec = _read_positions(table, position)
     placed = find_places(ra, dec)

@@ -19,7 +19,7 @@ from provenn.catalogs.placements import IN_PLACE, Placement, restore_placements
 from provenn.catalogs.population import Population, key_position
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Attribute, Schema, check_name, make_own_identity
-from provenn.catalogs.stated_placements import describe_sides
+from provenn.catalogs.stated_placements import describe_placement
 from provenn.criteria import Atom, AttributeIdentity
 from provenn.criteria.platforms import Trait
 from provenn.criteria.types import DOUBLE
@@ -257,7 +257,11 @@ class CrossMatch(Pairing):
 
     def describe_placements(self) -> list[str]:
         """Return how the positions of both sides are placed, and why, in words; empty if they are taken as they are."""
-        return describe_sides(self)
+        return [
+            word
+            for place, (side, placement) in enumerate(zip(SIDES, self.placements, strict=True))
+            for word in describe_placement(self.get_side(side), side, self.coordinates[2 * place :][:2], placement)
+        ]
 
     def exchange_form(self) -> ExchangeForm:
         """Return the radius, the matches, the position attributes and the suffix."""

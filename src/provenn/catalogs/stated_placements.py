@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from provenn.catalogs.base import Base
-from provenn.catalogs.catalog import Catalog, Pairing
+from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.match_options import find_position, read_position_names
 from provenn.catalogs.match_rule import Coordinate
-from provenn.catalogs.match_sets import SIDES
+from provenn.catalogs.match_sets import SIDES, Side
 from provenn.catalogs.placement_options import read_epoch, read_frames, split_sides
+from provenn.catalogs.placements import Placement
 from provenn.errors import DefinitionError
 from provenn.files.stated_frames import StatedFrame, read_stated_frame
 from provenn.hints import Hint
 from provenn.sky.motion_attributes import find_epoch_attribute, find_motion_attributes
 
-__all__ = ["StatedPlacements", "describe_sides", "find_stated_frame", "state_placements"]
+__all__ = ["StatedPlacements", "describe_placement", "find_stated_frame", "state_placements"]
 
 _NOTHING = StatedFrame("", "", None)
 
@@ -91,15 +92,10 @@ def state_placements(
     return StatedPlacements((frames[0], frames[1]), tuple(starts), tuple(remarks))
 
 
-def describe_sides(match: Pairing) -> list[str]:
-    """Return how the positions of both sides of a match are placed, and why, in words."""
-    words: list[str] = []
-    for place, (side, placement) in enumerate(zip(SIDES, match.placements, strict=True)):
-        catalog = match.get_side(side)
-        names = {identity: attribute.name for identity, attribute in catalog.schema.by_identity.items()}
-        stated = find_stated_frame(catalog, match.coordinates[2 * place :][:2])
-        words += placement.describe(side, names, stated)
-    return words
+def describe_placement(catalog: Catalog, side: Side, position: Sequence[Coordinate], placement: Placement) -> list[str]:
+    """Return how the positions of a side of a match are placed, and why, in words."""
+    names = {identity: attribute.name for identity, attribute in catalog.schema.by_identity.items()}
+    return list(placement.describe(side, names, find_stated_frame(catalog, position)))
 
 
 def find_stated_frame(catalog: Catalog, position: Sequence[Coordinate]) -> StatedFrame:

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
     from provenn.database.platform import FindPlatform, Platform
 
-__all__ = ["MOMENTS", "Moment", "end_moment", "find_moment"]
+__all__ = ["MOMENTS", "ReadMoment", "end_moment", "find_moment"]
 
 
 @dataclass(slots=True)
-class Moment:
+class ReadMoment:
     """The transaction shared by all reading of a thread; see `Database.at_one_moment`.
 
     Attributes
@@ -46,14 +46,14 @@ class Moment:
 class _Moments(local):
     """The moment of a thread, if any."""
 
-    current: Moment | None = None
+    current: ReadMoment | None = None
 
 
 MOMENTS: Final = _Moments()
 """The moment of the current thread."""
 
 
-def find_moment(engine: Engine) -> Moment | None:
+def find_moment(engine: Engine) -> ReadMoment | None:
     """Return the moment of this thread in a database, unless it is over."""
     moment = MOMENTS.current
     return moment if moment is not None and moment.engine is engine and not moment.is_over else None

@@ -22,7 +22,7 @@ from provenn.database.engines import (
     READING,
     make_writing_options,
 )
-from provenn.database.moments import MOMENTS, Moment, end_moment, find_moment
+from provenn.database.moments import MOMENTS, ReadMoment, end_moment, find_moment
 from provenn.database.platform import FindPlatform, get_unknown_platform
 from provenn.errors import (
     ArchiveBusyError,
@@ -173,7 +173,7 @@ class Database:
                 yield Reading(connection, viewer=self.viewer, who=self.who, platform=self.platform)
 
     @contextmanager
-    def at_one_moment(self) -> Iterator[Moment]:
+    def at_one_moment(self) -> Iterator[ReadMoment]:
         """Let all reading transactions of this thread within the block be one: they see the same state of the archive.
 
         The transactions of other viewers share the connection, not the view: each reads for its own viewer. The first
@@ -185,7 +185,7 @@ class Database:
             return
         outer = MOMENTS.current
         with self.reading() as reading:
-            MOMENTS.current = Moment(self.engine, reading.connection)
+            MOMENTS.current = ReadMoment(self.engine, reading.connection)
             try:
                 yield MOMENTS.current
             finally:
