@@ -13,7 +13,7 @@ from sqlalchemy import insert
 import provenn
 from provenn.archive import Archive
 from provenn.catalogs import Catalog
-from provenn.data import followed_exports, fragments, pins, run_records
+from provenn.data import followed_exports, fragments, pins, run_records, tallies
 from provenn.data.file_memory import FileMemory
 from provenn.data.parquet_contents import read_parquet_contents
 from provenn.database.tables import definers, leases, members, projects, tokens
@@ -92,6 +92,7 @@ def fill(archive: Archive, folder: Path) -> None:
     with database.writing() as writing:
         fragments.drop(writing, gone.id, "tried")
         verified_keys.record_verification(writing, stars.digest, ROWS)
+        tallies.keep_tally(writing, bright.digest, "overview", {"rows_read": 3})
         number = run_records.begin_run(writing, "distant", catalog=distant.digest)
         values = {"seconds": 1.0, "rows": 3, "reused": {"a": "b"}, "computed": ["c"], "fragments": [1], "saved": 2.0}
         run_records.end_run(writing, number, "done", **values)

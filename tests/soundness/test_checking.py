@@ -75,6 +75,8 @@ REMARKS = {
     "pins.by": WHEN,
     "pins.pinned_at": WHEN,
     "pins.expires_at": "a pin that ends later or earlier: within a day that is harmless",
+    "tallies.tallied_at": WHEN,
+    "tallies.tallied_by": WHEN,
     "counts.counted_at": WHEN,
     "counts.counted_by": WHEN,
     "verifications.verified_at": WHEN,

@@ -19,7 +19,7 @@ from provenn.database.transactions import Reading, Writing
 from provenn.digests import CatalogDigest, content_digest
 from provenn.people.visibility import CatalogAction, filter_visible_actions
 
-__all__ = ["find_tally", "keep_tally"]
+__all__ = ["find_tally", "is_sound_tally", "keep_tally"]
 
 _LARGEST = 1 << 24
 """The most characters of a tally, unpacked."""
@@ -47,6 +47,11 @@ def find_tally(reading: Reading, catalog: CatalogDigest, subject: str) -> Any | 
     return next((content for content in unpacked if content is not None), None)
 
 
+def is_sound_tally(catalog: CatalogDigest, subject: str, text: str) -> bool:
+    """Return whether the text of a tally is as it was written."""
+    return _unpack(catalog, subject, text) is not None
+
+
 def _pack(catalog: CatalogDigest, subject: str, content: Any) -> str:  # noqa: ANN401 - JSON
     """Return a tally as text, after a digest that reveals later changes."""
     digest = content_digest("tally", [catalog, subject, content])
@@ -59,6 +64,6 @@ def _unpack(catalog: CatalogDigest, subject: str, text: str) -> Any | None:  # n
     try:
         packed = zlib.decompressobj()
         content = json.loads(packed.decompress(b64decode(text[size:], validate=True), _LARGEST))
-    except (ValueError, zlib.error):
+    except (TypeError, ValueError, zlib.error):
         return None
     return content if content_digest("tally", [catalog, subject, content]) == text[:size] else None

@@ -248,7 +248,7 @@ def find_names_by_digest(
     """Return the names of catalogs, sorted, by digest; skip catalogs without a name."""
     query = select(names.c.catalog, names.c.name).where(is_visible_name(reading)).order_by(names.c.name)
     names_by_digest: dict[CatalogDigest, list[CatalogName]] = {}
-    wanted = frozenset(digests)
+    wanted = frozenset(digest for digest in digests if isinstance(digest, str))  # a damaged row may hold bytes
     queries = (
         [query] if len(wanted) > _MANY else [query.where(names.c.catalog.in_(batch)) for batch in split_batches(wanted)]
     )

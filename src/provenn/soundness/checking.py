@@ -36,6 +36,7 @@ from provenn.soundness.record_checks import (
     find_held_problems,
     find_memory_problems,
     find_run_problems,
+    find_tally_problems,
     find_token_problems,
 )
 
@@ -124,6 +125,7 @@ def _list_record_checks(
         ("counts", find_count_problems(reading, sound)),
         ("base files", find_file_bound_problems(reading, sound)),
         ("calculators", find_calculator_problems(reading)),
+        ("tallies", find_tally_problems(reading)),
         ("runs", find_run_problems(reading)),
         ("tokens", find_token_problems(reading)),
         ("audit log", audit.find_problems(reading)),

@@ -1,4 +1,4 @@
-"""Checks of other records: counts, verified keys, calculators, preferences, runs, tokens, pins, leases and imports."""
+"""Checks of other records: counts, tallies, verified keys, calculators, preferences, runs, tokens, pins, leases, imports."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from provenn.catalogs.catalog import Catalog
 from provenn.data.file_memory import is_sound
 from provenn.data.pins import OUTSIDE
 from provenn.data.run_records import Outcome
+from provenn.data.tallies import is_sound_tally
 from provenn.database import clock
 from provenn.database.damaged_values import fits_column
 from provenn.database.staged_rows import find_abandoned
@@ -27,6 +28,7 @@ from provenn.database.tables import (
     pins,
     preferences,
     runs,
+    tallies,
     tokens,
     verifications,
 )
@@ -48,6 +50,7 @@ __all__ = [
     "find_held_problems",
     "find_memory_problems",
     "find_run_problems",
+    "find_tally_problems",
     "find_token_problems",
 ]
 
@@ -107,6 +110,22 @@ def find_memory_problems(reading: Reading) -> Iterator[ArchiveProblem]:
             mend = partial(_forget, file_hashes, condition)
             yield ArchiveProblem(
                 f"the hash of {row.path}", "it was changed after it was written", remedy="forget", mend=mend
+            )
+
+
+def find_tally_problems(reading: Reading) -> Iterator[ArchiveProblem]:
+    """Check the tallies of catalogs: pages and pictures use no tally that was changed."""
+    table = tallies.c
+    for catalog, subject, who, text in reading.connection.execute(
+        select(table.catalog, table.subject, table.tallied_by, table.content)
+    ):
+        if not is_sound_tally(catalog, subject, text):
+            condition = (table.catalog == catalog) & (table.subject == subject) & (table.tallied_by == who)
+            yield ArchiveProblem(
+                f"the {subject} of {catalog}",
+                "it was changed after it was written; pages do without it",
+                remedy="forget",
+                mend=partial(_forget, tallies, condition),
             )
 
 
