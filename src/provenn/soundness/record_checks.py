@@ -1,4 +1,4 @@
-"""Checks of other records: counts, tallies, verified keys, calculators, preferences, runs, tokens, pins, leases, imports."""
+"""Checks of other records: counts, tallies, verified keys, calculators, preferences, runs, tokens, pins and leases."""
 
 from __future__ import annotations
 
