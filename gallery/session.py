@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import pty
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,8 +55,8 @@ def record_session() -> str:
         lines: list[str] = []
         for typed in SESSION:
             arguments = [sys.executable, "-m", "provenn", *shlex.split(typed)[1:]]
-            ran = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=True, env=environment)
-            lines += [f"$ {typed}", *ran.stdout.replace(f"{Path(folder).resolve()}/", "").rstrip().split("\n"), ""]
+            shown = _read_terminal(arguments, folder, environment)
+            lines += [f"$ {typed}", *shown.replace(f"{Path(folder).resolve()}/", "").rstrip().split("\n"), ""]
     return "\n".join(lines[:-1])
 
 
@@ -75,6 +78,25 @@ def draw_session(text: str) -> str:
 {rows}
 </svg>
 """
+
+
+def _read_terminal(arguments: Sequence[str], folder: str, environment: Mapping[str, str]) -> str:
+    """Run a program whose standard output is a terminal, and return what it writes there."""
+    ours, theirs = pty.openpty()
+    shown = b""
+    try:
+        with subprocess.Popen(
+            arguments, cwd=folder, stdout=theirs, stderr=subprocess.DEVNULL, env=environment
+        ) as process:
+            os.close(theirs)
+            with suppress(OSError):  # Linux's word for the end
+                while part := os.read(ours, 65536):
+                    shown += part
+    finally:
+        os.close(ours)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, arguments)
+    return shown.decode().replace("\r\n", "\n")
 
 
 def _mark(line: str) -> str:

@@ -4,7 +4,6 @@ import fcntl
 import inspect
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -19,6 +18,7 @@ from typer.testing import CliRunner
 from provenn import cli
 from tests.cli.archive_session import Session
 from tests.cli.commands import all_commands
+from tests.cli.terminal import on_a_terminal
 from tests.cli.test_app import ENVIRONMENT, run
 from tests.waiting import LIMIT, wait_until
 
@@ -254,24 +254,6 @@ def test_what_the_surroundings_refuse_is_no_bug(broken):
 
 
 # --- what a terminal, a pipe and a signal get ---
-
-
-def on_a_terminal(*arguments: str, **environment: str) -> str:
-    """Run a command on a terminal; return all that it writes there."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "provenn", *arguments]
-    settings = ENVIRONMENT | {"TERM": "xterm-256color", "COLUMNS": "80"} | environment
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=settings):
-        os.close(theirs)
-        told = b""
-        try:
-            while part := os.read(ours, 65536):
-                told += part
-        except OSError:  # Linux's word for the end
-            pass
-        finally:
-            os.close(ours)
-    return told.decode()
 
 
 SHOWN = [("--help",), ("example",), ("show", "--nonsense"), ("show", "x", "-a", "/nowhere")]

@@ -69,11 +69,11 @@ def test_what_sql_derives_may_have_a_unit(sky):
 
 def test_sql_that_cannot_be_read_is_refused_at_once(survey):
     assert "at column 3" in survey.fails("calculator broken --sql 'x=1 +'")
-    assert survey("calculators") == "no calculators\n"
+    assert survey("calculators") == "no calculators\nhint: provenn calculator registers a function\n"
 
 
 def test_no_calculator_at_first(survey):
-    assert survey("calculators") == "no calculators\n"
+    assert survey("calculators") == "no calculators\nhint: provenn calculator registers a function\n"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 
 import pytest
 from typer.testing import CliRunner
@@ -14,6 +16,8 @@ from provenn.spark.engine import Engine
 from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
 from tests.cli.commands import all_commands
+from tests.cli.terminal import on_a_terminal
+from tests.cli.test_app import run
 from tests.permissions import drop_root
 
 NARROW = {"COLUMNS": "80"}
@@ -72,14 +76,18 @@ def test_outputs_are_checked_before_spark_starts(survey, tmp_path):
 
 
 @pytest.mark.usefixtures("without_spark")
-def test_permissions_are_checked_before_spark_starts(survey, tmp_path):
-    fixed = tmp_path / "fixed"
-    fixed.mkdir()
-    fixed.chmod(0o555)
-    for path in (survey.folder, *survey.folder.rglob("*"), *survey.folder.parents[:2]):
-        path.chmod(0o777)
-    with drop_root():
-        assert "cannot be written: permission denied" in survey.fails(f"export bright '{fixed}/out.parquet'")
+def test_permissions_are_checked_before_spark_starts(survey):
+    with TemporaryDirectory() as temporary:  # of which, unlike pytest's, others may read the path
+        folder = Path(temporary)
+        moved = Session(copytree(survey.folder, folder / "survey"))
+        fixed = folder / "fixed"
+        fixed.mkdir()
+        moved.run(f"export bright '{fixed}/out.parquet'")  # so that all that is imported on the way is there
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o777)
+        fixed.chmod(0o555)
+        with drop_root():
+            assert "cannot be written: permission denied" in moved.fails(f"export bright '{fixed}/out.parquet'")
 
 
 @pytest.mark.usefixtures("without_spark")
@@ -163,9 +171,18 @@ def test_tables_fit_a_terminal_without_breaking_words_or_times(near):
     near("declare 'nonempty(near)' --reason 'a long reason that explains at length why somebody believes it'")
     near("relate very_near near")
     for typed in ("ls", "facts", "runs", "audit", "log near", "relate very_near near --why", "head stars"):
-        result = CliRunner().invoke(app, near.words(typed), env={"PROVENN_ARCHIVE": str(near.folder), **NARROW})
-        assert result.exit_code == 0
-        assert max(map(len, result.stdout.splitlines())) <= 80, typed
+        shown = on_a_terminal(*near.words(typed), PROVENN_ARCHIVE=str(near.folder), PROVENN_ENGINE="", NO_COLOR="1")
+        assert "provenn: " not in shown, "there is no error"
+        assert max(map(len, shown.splitlines())) <= 80, typed
+
+
+def test_lines_of_a_pipe_are_whole_even_if_a_shell_exports_its_width(near):
+    reason = "a long reason that explains at length why somebody believes that there are such stars"
+    near(f"declare 'nonempty(near)' --reason '{reason}'")
+    for typed in ("facts", "relate near stars --why"):
+        arguments = [*near.words(typed), "--archive", str(near.folder)]
+        assert run(*arguments, COLUMNS="40").stdout == near(typed), typed
+    assert reason in run("facts", "--archive", str(near.folder), COLUMNS="40").stdout
 
 
 def test_a_table_too_wide_for_its_words_becomes_a_list():

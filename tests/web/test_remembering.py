@@ -64,7 +64,7 @@ def test_a_page_is_computed_once_for_page_and_json_until_the_archive_changes(cli
     archive.compare("bright", "faint")  # a new proof is a change
     archive.prove("bright <= stars")
     client.get(path)  # so is what a first look at data leaves: verified keys and tallies
-    archive["stars"].select("vmag < 2")
+    client.get(path)
     computed.clear()
     for _ in range(3):
         assert client.get(path).status_code == 200
@@ -284,9 +284,10 @@ def test_nothing_is_left_of_requests_but_a_bounded_number_of_answers(team, monke
         counts = Counter(type(item).__name__ for item in gc.get_objects())
         return {name: counts[name] for name in ("ViewAnswer", "_Kept", "Question", "Request", "Reading", "LineagePage")}
 
+    others = count_objects()  # of servers for other tests
     ask_for_pages(0, 10)
     before = count_objects()
-    assert before["_Kept"] == 10
+    assert before["_Kept"] - others["_Kept"] == 10
     ask_for_pages(10, 30)
     after = count_objects()
     assert all(after[name] <= before[name] + 5 for name in before), (before, after)

@@ -114,10 +114,8 @@ def write_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def find_width() -> int | None:
-    """Return the number of characters in a line of the terminal; None for files and pipes, unless COLUMNS is set."""
-    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
-        return shutil.get_terminal_size().columns
-    return None
+    """Return the number of characters in a line of the terminal; None for files and pipes, whose lines stay whole."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def write_paragraphs(paragraphs: Iterable[tuple[str, str]]) -> None:
