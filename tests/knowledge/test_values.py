@@ -26,7 +26,7 @@ def test_a_proof_by_values_cites_a_fact_about_the_criteria(stars):
     relation = archive.relate("faint", "all_faint")
     assert relation.summary == "subset"
     (values,) = [reason for reason in relation.reasons if "values" in reason.because]
-    assert str(values.statement) == '"g < r" & "r < 20" <= "g < 20"'
+    assert str(values.statement) == '"g < r AND r < 20" <= "g < 20"'
     assert values.because == "by the values of g and r"
     proof = [reason.statement for reason in relation.reasons]
     assert Knowledge(proof, open_universe=False).entails("faint <= all_faint")

@@ -93,6 +93,16 @@ def test_a_map_that_cannot_be_shown_says_why(client, path, status):
     assert "Traceback" not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("path", "values"), [("/catalogs/{which}/sky.svg", {"which": "nobody"}), ("/compare/sky.svg", {})]
+)
+def test_the_error_of_a_picture_is_the_page_that_the_description_promises(client, path, values):
+    promised = client.get("/api/openapi.json").json()["paths"][path]["get"]["responses"]["4XX"]["content"]
+    answer = client.get(path.format(**values), params={"a": "nobody", "b": "stars"})
+    assert answer.status_code == 404
+    assert [answer.headers["content-type"].partition(";")[0]] == [*promised]
+
+
 @pytest.mark.usefixtures("placed")
 def test_a_look_at_two_catalogs_counts_their_regions_and_proves_the_relation(client, archive):
     archive["placed"].select("ra > 100", name="west")

@@ -45,7 +45,7 @@ class PlotAxis:
             return [self.low]
         power = 10.0 ** np.floor(np.log10(breadth / 5))
         step = next(power * factor for factor in (1, 2, 5, 10) if breadth / (power * factor) <= 6)
-        first = np.ceil(self.low / step - 1e-9)
+        first = np.ceil(self.low / step - 1e-9) + 0.0  # not -0.0
         return [float(number * step) for number in np.arange(first, np.floor(self.high / step + 1e-9) + 1)]
 
 

@@ -30,7 +30,15 @@ from provenn.hints import Hint, find_page_target, phrase_for_page
 from provenn.tap.xml_text import format_error
 from provenn.web.rendering import render
 
-__all__ = ["DELAY", "OBSERVATORY", "add_failure_handlers", "find_status", "make_busy_answer", "make_failure"]
+__all__ = [
+    "DELAY",
+    "OBSERVATORY",
+    "PAGE_FAILURE",
+    "add_failure_handlers",
+    "find_status",
+    "make_busy_answer",
+    "make_failure",
+]
 
 _LOG = logging.getLogger("provenn.web")
 
@@ -55,6 +63,12 @@ _STATUS: Final[Mapping[type[ProvennError], int]] = {
 
 OBSERVATORY: Final = ("/tap/", "/scs/", "/datalink/")
 """The paths of services of the Virtual Observatory."""
+
+PAGE_FAILURE: Final[Mapping[str, Any]] = {
+    "description": "The error in the request, as a page",
+    "content": {"text/html": {}},
+}
+"""The description, for OpenAPI, of the failures of a route outside ``/api/``."""
 
 _TO_CATALOGS: Final = Hint("start from the list of catalogs", target="/catalogs")
 

@@ -24,6 +24,7 @@ from provenn.gate.entrances import entrance
 from provenn.logic.terms import Term
 from provenn.web.asking import FormProblem, add_form, make_problem
 from provenn.web.catalog_data import MOST_UNASKED, has_position
+from provenn.web.failures import PAGE_FAILURE
 from provenn.web.pages.catalog import CatalogLink
 from provenn.web.policy import make_picture
 from provenn.web.remembering import Remembering
@@ -301,7 +302,7 @@ def look_at_overlap(
     "/compare/sky.svg",
     response_class=Response,
     summary="The map of the sources that two catalogs share, and of those of one alone, as a picture.",
-    responses={200: {"content": {"image/svg+xml": {}}}},
+    responses={200: {"content": {"image/svg+xml": {}}}, "4XX": {**PAGE_FAILURE}},
 )
 def draw_overlap(archive: ServedArchive, *, a: Name, b: Name) -> Response:
     """Draw the regions of two catalogs on the sky."""

@@ -5,6 +5,7 @@ from urllib.parse import quote
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
+from provenn.web.failures import PAGE_FAILURE
 from provenn.web.pages.lineage import CatalogReference
 from provenn.web.rendering import ServedArchive
 from provenn.web.standalone_report import make_report, render_report
@@ -18,7 +19,7 @@ router = APIRouter()
     "/catalogs/{which}/report",
     response_class=HTMLResponse,
     summary="A report on a catalog, in one HTML file.",
-    responses={"4XX": {"description": "The error in the request, as a page", "content": {"text/html": {}}}},
+    responses={"4XX": {**PAGE_FAILURE}},
 )
 def report(archive: ServedArchive, which: CatalogReference) -> HTMLResponse:
     """Give the report on a catalog as a file."""

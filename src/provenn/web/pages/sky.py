@@ -14,6 +14,7 @@ from provenn.display.cell_texts import format_cell
 from provenn.errors import PictureError, ProvennError
 from provenn.sky.cells import build_cells
 from provenn.web.catalog_data import MOST_UNASKED, SkySummary, see_sky, summarize_sky
+from provenn.web.failures import PAGE_FAILURE
 from provenn.web.first_rows import FirstRows
 from provenn.web.pages.catalog import CatalogLink, make_catalog_link
 from provenn.web.pages.compare import suggest_names
@@ -225,7 +226,7 @@ add_page(router, "/catalogs/{which}/sky", show_sky, "sky.html")
     "/catalogs/{which}/sky.svg",
     response_class=Response,
     summary="The map of a catalog's sources on the sky, as a picture.",
-    responses={200: {"content": {"image/svg+xml": {}}}},
+    responses={200: {"content": {"image/svg+xml": {}}}, "4XX": {**PAGE_FAILURE}},
 )
 def draw_sky(archive: ServedArchive, which: CatalogReference) -> Response:
     """Draw the map of a catalog as a picture of its own."""
