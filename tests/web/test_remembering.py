@@ -1,6 +1,7 @@
 """Answers in memory: the same as computed ones after any change, of one viewer alone, and never too many."""
 
 import gc
+import re
 import shutil
 from collections import Counter
 from contextlib import ExitStack, suppress
@@ -74,6 +75,25 @@ def test_a_page_is_computed_once_for_page_and_json_until_the_archive_changes(cli
     for _ in range(3):
         client.get(path)
     assert set(computed.values()) == {1}
+
+
+def test_only_the_first_look_at_a_catalog_leaves_something(client, archive):
+    names = ("stars", "bright", "both", "rest", "tenth", "near", "far", "wide", "all")
+    for name in names:
+        client.get(f"/catalogs/{name}")
+    archive["stars"].select("vmag < 3")  # so that each page is computed again
+    written = []
+
+    def note_write(_connection, _cursor, statement, *_rest):
+        if (
+            re.match(r"INSERT|UPDATE|DELETE", statement) and "file_hashes" not in statement
+        ):  # files grow older meanwhile
+            written.append(statement)
+
+    event.listen(archive.context.database.engine, "before_cursor_execute", note_write)
+    for name in names:
+        assert client.get(f"/catalogs/{name}").status_code == 200
+    assert not written
 
 
 def test_changes_of_another_process_are_seen(client, archive):
