@@ -82,7 +82,7 @@ class FactBase:
         self.facts = FactList()
         self.labels = LabelTable(self.graph) if labels is None else labels
         self.table = self.labels if isinstance(self.labels, LabelTable) else None
-        self.definers = array("q")  # for each label, in order, the number of its defining fact, or MENTIONED
+        self.definers = array("i")  # for each label, in order, the number of its defining fact, or MENTIONED
         self.equated: list[str] = []  # labels defined as terms of any form; all others are parts, or & | - ^ of labels
         self.constraints: list[Recorded[int]] = []  # literals of every object
         self.inhabited: list[Recorded[int]] = []  # literals of some object
@@ -217,7 +217,7 @@ class FactBase:
             return False
         table.add_lineage(lineage)
         is_base = lineage.operations == Operation.BASE
-        numbers = np.cumsum(~is_base, dtype=np.int64)
+        numbers = np.cumsum(~is_base, dtype=np.int32)
         numbers += start - 1
         numbers[is_base] = MENTIONED
         self.definers.frombytes(numbers.data.cast("B"))

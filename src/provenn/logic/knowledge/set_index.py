@@ -61,7 +61,7 @@ class SetIndex:
         constraints: Iterable[int] = (),
     ) -> None:
         self._base = FactBase({} if labels is None else labels, graph)
-        self._base.definers.frombytes(bytes(8 * len(self.labels)))
+        self._base.definers.frombytes(bytes(self._base.definers.itemsize * len(self.labels)))
         self.signatures = Signatures(self.graph) if signatures is None else signatures
         self.constraints: dict[int, None] = {}
         self.reasoner = Reasoner(self.graph, simulation=self.signatures)
