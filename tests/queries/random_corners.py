@@ -220,18 +220,18 @@ class RandomCorners:
     def make_rows(self) -> RandomPair:
         """Return a selection with values, perhaps DISTINCT."""
         table = self.random.choice(("objs", "seen"))
-        values = [self.make_number("t"), self.make_text("t", 2)]
-        a, b = self.make_condition("t")
+        values = [self.make_number("u"), self.make_text("u", 2)]
+        a, b = self.make_condition("u")
         word = self.random.choice(("", "", "DISTINCT "))
         shown = [", ".join(f"{value[side]} AS v{n}" for n, value in enumerate(values)) for side in (0, 1)]
         return RandomPair(
-            f"SELECT {word}{shown[0]} FROM {table} AS t WHERE {a}", f"SELECT {word}{shown[1]} FROM {table} t WHERE {b}"
+            f"SELECT {word}{shown[0]} FROM {table} AS u WHERE {a}", f"SELECT {word}{shown[1]} FROM {table} u WHERE {b}"
         )
 
     def make_sorted(self) -> RandomPair:
         """Return rows in a total order, with TOP and OFFSET."""
         random = self.random
-        (x, y), (a, b) = self.make_number("t"), self.make_condition("t")
+        (x, y), (a, b) = self.make_number("u"), self.make_condition("u")
         downs = [random.random() < 0.5 for _ in range(3)]
         names = random.choice((("v", "t", "id"), ("t", "v", "id"), ("k", "v", "id"), ("v", "k", "id")))
         words = ", ".join(f"{name}{' DESC' if down else ''}" for name, down in zip(names, downs, strict=True))
@@ -239,8 +239,8 @@ class RandomCorners:
             f"{name} {'DESC NULLS LAST' if down else 'ASC NULLS FIRST'}" for name, down in zip(names, downs, strict=True)
         )
         top, offset = random.choice((None, 0, 1, 4, 100)), random.choice((None, 0, 1, 3, 60))
-        adql = f"SELECT {'' if top is None else f'TOP {top} '}id, t, k, {x} AS v FROM objs AS t WHERE {a} ORDER BY {words}"
-        reference = f"SELECT id, t, k, {y} AS v FROM objs t WHERE {b} ORDER BY {own}"
+        adql = f"SELECT {'' if top is None else f'TOP {top} '}id, t, k, {x} AS v FROM objs AS u WHERE {a} ORDER BY {words}"
+        reference = f"SELECT id, t, k, {y} AS v FROM objs u WHERE {b} ORDER BY {own}"
         if top is not None:
             reference += f" LIMIT {top}"
         if offset is not None:
@@ -252,7 +252,7 @@ class RandomCorners:
         random = self.random
         keys = random.choice((("k",), ("t",), ("k", "t"), ("f",), ("UPPER(t)",), ("MOD(id, 3)", "k"), ("i",)))
         own = [key.replace("MOD(id, 3)", "id % 3") for key in keys]
-        a, b = self.make_condition("t")
+        a, b = self.make_condition("u")
         values = random.sample(
             ("COUNT(*)", "COUNT(f)", "MAX(i)", "MIN(f)", "MAX(f)", "MAX(t)", "COUNT(DISTINCT k)", "COUNT(DISTINCT f)",
              "SUM(k)", "AVG(k)", "COUNT(DISTINCT t)", "SUM(DISTINCT k)", "MIN(t)"), 3
@@ -263,23 +263,23 @@ class RandomCorners:
         )
         shown = ", ".join(f"{value} AS v{n}" for n, value in enumerate(values))
         return RandomPair(
-            f"SELECT {', '.join(f'{key} AS k{n}' for n, key in enumerate(keys))}, {shown} FROM objs AS t WHERE {a}"
+            f"SELECT {', '.join(f'{key} AS k{n}' for n, key in enumerate(keys))}, {shown} FROM objs AS u WHERE {a}"
             f" GROUP BY {', '.join(keys)}{having}",
-            f"SELECT {', '.join(own)}, {shown} FROM objs t WHERE {b} GROUP BY {', '.join(own)}{having}",
+            f"SELECT {', '.join(own)}, {shown} FROM objs u WHERE {b} GROUP BY {', '.join(own)}{having}",
         )
 
     def make_totals(self) -> RandomPair:
         """Return aggregates of all rows, perhaps of none, or of the rows of a query."""
-        a, b = self.make_condition("t")
+        a, b = self.make_condition("u")
         shown = "COUNT(*) AS n, COUNT(DISTINCT f) AS d, MAX(f) AS f, MIN(f) AS g, SUM(k) AS s, MAX(t) AS x, AVG(k) AS m"
-        (x, y), inner = self.make_number("t"), self.random.random() < 0.5
+        (x, y), inner = self.make_number("u"), self.random.random() < 0.5
         if inner:
             shown = "COUNT(*) AS n, COUNT(q.v) AS c, COUNT(DISTINCT q.v) AS d, MAX(q.v) AS m"
             return RandomPair(
-                f"SELECT {shown} FROM (SELECT {x} AS v FROM objs AS t WHERE {a}) AS q",
-                f"SELECT {shown} FROM (SELECT {y} AS v FROM objs t WHERE {b}) q",
+                f"SELECT {shown} FROM (SELECT {x} AS v FROM objs AS u WHERE {a}) AS q",
+                f"SELECT {shown} FROM (SELECT {y} AS v FROM objs u WHERE {b}) q",
             )
-        return RandomPair(f"SELECT {shown} FROM objs AS t WHERE {a}", f"SELECT {shown} FROM objs t WHERE {b}")
+        return RandomPair(f"SELECT {shown} FROM objs AS u WHERE {a}", f"SELECT {shown} FROM objs u WHERE {b}")
 
     def make_joined(self) -> RandomPair:
         """Return a join of any kind, by key or by equal values, with conditions before and after it."""
@@ -299,12 +299,12 @@ class RandomCorners:
         """Return set operations of three selections, with brackets."""
         random = self.random
         names = random.choice(("k", "t", "k, t", "f", "i, k", "id"))
-        conditions = [self.make_condition("t", 1) for _ in range(3)]
+        conditions = [self.make_condition("u", 1) for _ in range(3)]
         tables = [random.choice(("objs", "seen")) for _ in range(3)]
         words = [random.choice(("UNION", "UNION ALL", "INTERSECT", "EXCEPT")) for _ in range(2)]
         form = random.choice(("{0} {w0} {1}", "({0} {w0} {1}) {w1} {2}", "{0} {w0} ({1} {w1} {2})", "{0} {w0} {1} {w1} {2}"))
         sides = [
-            [f"SELECT {names} FROM {table} AS t WHERE {condition[side]}" for table, condition in zip(tables, conditions, strict=True)]
+            [f"SELECT {names} FROM {table} AS u WHERE {condition[side]}" for table, condition in zip(tables, conditions, strict=True)]
             for side in (0, 1)
         ]
         return RandomPair(*(form.format(*side, w0=words[0], w1=words[1]) for side in sides))
@@ -331,16 +331,16 @@ class RandomCorners:
     def make_chain(self) -> RandomPair:
         """Return queries of WITH that use each other."""
         random = self.random
-        (a, b), (x, y) = (self.make_condition("t", 1) for _ in range(2))
+        (a, b), (x, y) = (self.make_condition("u", 1) for _ in range(2))
         form = random.randrange(4)
         if form == 0:
-            text = "WITH p AS (SELECT id, k, f FROM objs AS t WHERE {0}), q AS (SELECT k, COUNT(*) AS n, MAX(f) AS m FROM p GROUP BY k) SELECT p.id, q.n, q.m FROM p JOIN q ON p.k = q.k"
+            text = "WITH p AS (SELECT id, k, f FROM objs AS u WHERE {0}), q AS (SELECT k, COUNT(*) AS n, MAX(f) AS m FROM p GROUP BY k) SELECT p.id, q.n, q.m FROM p JOIN q ON p.k = q.k"
         elif form == 1:
-            text = "WITH p AS (SELECT id, k FROM objs AS t WHERE {0}), q AS (SELECT id, k FROM seen AS t WHERE {1}) SELECT p.id, q.k FROM p LEFT OUTER JOIN q ON p.id = q.id"
+            text = "WITH p AS (SELECT id, k FROM objs AS u WHERE {0}), q AS (SELECT id, k FROM seen AS u WHERE {1}) SELECT p.id, q.k FROM p LEFT OUTER JOIN q ON p.id = q.id"
         elif form == 2:
-            text = "WITH p AS (SELECT DISTINCT k, t FROM objs AS t WHERE {0}) SELECT p.k, COUNT(*) AS n, COUNT(p.t) AS m FROM p GROUP BY p.k HAVING COUNT(*) > 1"
+            text = "WITH p AS (SELECT DISTINCT k, t FROM objs AS u WHERE {0}) SELECT p.k, COUNT(*) AS n, COUNT(p.t) AS m FROM p GROUP BY p.k HAVING COUNT(*) > 1"
         else:
-            text = "WITH p AS (SELECT k FROM objs AS t WHERE {0} UNION ALL SELECT k FROM seen AS t WHERE {1}) SELECT k, COUNT(*) AS n FROM p GROUP BY k"
+            text = "WITH p AS (SELECT k FROM objs AS u WHERE {0} UNION ALL SELECT k FROM seen AS u WHERE {1}) SELECT k, COUNT(*) AS n FROM p GROUP BY k"
         return RandomPair(text.format(a, x), text.format(b, y).replace(" OUTER ", " "))
 
     def make_matched(self) -> RandomPair:
