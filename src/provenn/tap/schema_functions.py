@@ -69,7 +69,10 @@ _FUNCTIONS: Final[dict[str, tuple[tuple[int, ...], Callable[..., Value]]]] = {
     "floor": ((1,), lambda value: float(math.floor(value))),
     "log": ((1,), math.log),
     "lower": ((1,), lambda value: str(value).lower()),
-    "mod": ((2,), lambda value, by: math.fmod(value, by) if isinstance(value + by, float) else int(math.fmod(value, by))),
+    "mod": (
+        (2,),
+        lambda value, by: math.fmod(value, by) if isinstance(value + by, float) else int(math.fmod(value, by)),
+    ),
     "pi": ((0,), lambda: math.pi),
     "power": ((2,), math.pow),
     "round": ((1, 2), _round(ROUND_HALF_UP)),
