@@ -6,6 +6,7 @@ Spark reads all others: nanoseconds and INT96, unsigned 64-bit integers, nested 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from provenn.look.allowance import Allowance
 from provenn.look.arrow_tables import find_result_type
 from provenn.look.refusal import NeedsSpark
 
-__all__ = ["ReadColumn", "read_parquet_rows"]
+__all__ = ["ReadColumn", "read_column_ranges", "read_parquet_rows"]
 
 _STORED: Final[dict[str, tuple[Any, ...]]] = {
     "boolean": (pa.bool_(),),
@@ -106,6 +107,36 @@ def read_parquet_rows(
                 )
             allowance.spend_bytes(max(share, table.nbytes))  # repeated values take little room in a file
             yield table
+
+
+def read_column_ranges(opened: IO[bytes], name: str, columns: Sequence[str]) -> list[tuple[float, float] | None]:
+    """Return the lowest and the highest number in columns of a Parquet file, NaN aside, by what its footer says.
+
+    A column without such numbers in the footer has None, and so has a column whose values are no numbers.
+
+    Raises
+    ------
+    NeedsSpark
+        If the file cannot be read.
+    """
+    with _refuse_failures(name):
+        metadata = parquet.ParquetFile(opened, pre_buffer=False).metadata
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
+        return [_join_ranges(groups, places[column]) if column in places else None for column in columns]
+
+
+def _join_ranges(groups: Sequence[Any], place: int) -> tuple[float, float] | None:
+    """Return the lowest and the highest number of a column in all row groups; None if one does not tell."""
+    ranges = []
+    for group in groups:
+        stated = group.column(place).statistics
+        if stated is None or not stated.has_min_max or not isinstance(stated.min, int | float):
+            return None
+        ranges.append((float(stated.min), float(stated.max)))
+    if not ranges or any(math.isnan(number) for pair in ranges for number in pair):
+        return None
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
 
 
 def _check_footer(file: Any, name: str, columns: Sequence[ReadColumn]) -> None:  # noqa: ANN401 - pyarrow has no types
