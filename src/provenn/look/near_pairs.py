@@ -347,7 +347,7 @@ def _order_ties(
     is_first: Any,
     is_close: Any,
     key_ranks: Any,
-    most: int,  # noqa: ANN401 - see above
+    most: int,
 ) -> Places:
     """Return an order in which pairs with the same separation are in the order of keys."""
     chains = np.cumsum(~is_close)

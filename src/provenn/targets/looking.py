@@ -22,8 +22,8 @@ from provenn.data import fragments
 from provenn.data.changed_files import add_recorded_contents, read_contents
 from provenn.data.file_memory import FileMemory
 from provenn.data.usable_fragments import select_usable
-from provenn.knowledge import verified_keys
 from provenn.digests import content_digest
+from provenn.knowledge import verified_keys
 from provenn.look.allowance import LARGEST_MATCH, MOST_MATCHED_FILES, Allowance
 from provenn.look.refusal import NeedsSpark
 from provenn.look.suitability import check_base_kind, check_condition, is_exact_term, is_readable_type
