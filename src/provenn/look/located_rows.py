@@ -111,9 +111,10 @@ class LocatedRows:
         mask = (self.sky.dec >= box.south) & (self.sky.dec <= box.north)
         if not box.is_circle:
             mask &= (self.sky.ra >= box.west) & (self.sky.ra <= box.east)
-        return self if mask.all() else self._filter(mask)
+        return self if mask.all() else self.filter(mask)
 
-    def _filter(self, mask: Any) -> LocatedRows:  # noqa: ANN401 - a mask of NumPy
+    def filter(self, mask: Any) -> LocatedRows:  # noqa: ANN401 - a mask of NumPy
+        """Return the rows that a mask selects."""
         from provenn.look.row_conditions import filter_rows  # noqa: PLC0415 - many rows are not filtered
 
         return LocatedRows(
@@ -168,7 +169,7 @@ def locate_rows(
         own = own if radius[1] == "arcsec" else own * (3600 * DEGREES[radius[1]])
         mask &= own >= 0
     located = LocatedRows(SkyRows(ra, dec), table.select(list(columns)) if columns else None, own)
-    return located if mask.all() else located._filter(mask)
+    return located if mask.all() else located.filter(mask)
 
 
 def _scale(numbers: Numbers, factor: float) -> Numbers:

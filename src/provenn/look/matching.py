@@ -17,6 +17,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import Any, Final, TypeVar
 
@@ -27,8 +28,19 @@ import pyarrow.compute as pc
 from provenn.catalogs.match_rule import MatchRule
 from provenn.criteria import AttributeIdentity
 from provenn.look.located_rows import EVERYWHERE, LocatedRows, SkyBox, join_rows
-from provenn.look.near_pairs import NearPairs, Places, SkyIndex, count_first_pairs, find_near_pairs, order_pairs
+from provenn.look.near_pairs import (
+    NearPairs,
+    PairLimits,
+    Places,
+    RankKeys,
+    SkyIndex,
+    SkyRows,
+    count_first_pairs,
+    find_near_pairs,
+    order_pairs,
+)
 from provenn.look.refusal import NeedsSpark
+from provenn.look.sky_grid import SkyGrid
 
 __all__ = ["MatchedSide", "SideFile", "count_pairs", "read_pairs"]
 
@@ -114,32 +126,27 @@ def read_pairs(left: MatchedSide, right: MatchedSide, rule: MatchRule) -> Iterat
         parts = list(near.find_pairs(left_rows, rule))
         if rule.is_mutual and parts:
             parts = [NearPairs.join(parts)]
-        return [
-            _take_rows(
-                left, right, left_rows, near.rows, pairs.take(_choose_pairs(left, right, left_rows, near, pairs, rule))
-            )
-            for pairs in parts
-        ]
+        rank_left = partial(_rank_keys, left_rows.table, left.key)
+        rank_right = partial(_rank_keys, near.rows.table, right.key)
+        tables = []
+        for pairs in parts:
+            kept = pairs.take(_choose_pairs(pairs, rule, rank_left, rank_right))
+            columns = _take_columns(left, left_rows, kept.left) | _take_columns(right, near.rows, kept.right)
+            tables.append(pa.table(columns))
+        return tables
 
     for tables in _match_files(left, right, rule, take):
         yield from tables
 
 
-def _choose_pairs(
-    left: MatchedSide, right: MatchedSide, left_rows: LocatedRows, near: _NearRows, pairs: NearPairs, rule: MatchRule
-) -> Any:  # noqa: ANN401 - places of NumPy
-    """Return the places of the pairs that a rule keeps."""
+def _choose_pairs(pairs: NearPairs, rule: MatchRule, rank_left: RankKeys, rank_right: RankKeys) -> Any:  # noqa: ANN401 - places or a slice
+    """Return the places of the pairs that a rule keeps; the functions order rows of a side by key."""
     if rule.most is None:
         return slice(None)
-
-    def rank_right(places: Places) -> Places:
-        return _rank_keys(near.rows.table, right.key, pairs.right[places])
-
-    def rank_left(places: Places) -> Places:
-        return _rank_keys(left_rows.table, left.key, pairs.left[places])
-
-    chosen = order_pairs(pairs, pairs.left, rank_right, rule.most)
-    return np.intersect1d(chosen, order_pairs(pairs, pairs.right, rank_left, 1)) if rule.is_mutual else chosen
+    chosen = order_pairs(pairs, pairs.left, lambda places: rank_right(pairs.right[places]), rule.most)
+    if not rule.is_mutual:
+        return chosen
+    return np.intersect1d(chosen, order_pairs(pairs, pairs.right, lambda places: rank_left(pairs.left[places]), 1))
 
 
 def _rank_keys(table: pa.Table | None, key: Sequence[AttributeIdentity], rows: Places) -> Places:
@@ -158,16 +165,12 @@ def _rank_keys(table: pa.Table | None, key: Sequence[AttributeIdentity], rows: P
     return ranks[places]
 
 
-def _take_rows(
-    left: MatchedSide, right: MatchedSide, left_rows: LocatedRows, right_rows: LocatedRows, pairs: NearPairs
-) -> pa.Table:
-    """Return the columns of pairs."""
-    columns: dict[str, Any] = {}
-    for side, rows, places in ((left, left_rows, pairs.left), (right, right_rows, pairs.right)):
-        if rows.table is not None:
-            taken = rows.table.select(list(dict.fromkeys(side.columns.values()))).take(_make_places(places))
-            columns |= {new: taken.column(old) for new, old in side.columns.items()}
-    return pa.table(columns)
+def _take_columns(side: MatchedSide, rows: LocatedRows, places: Places) -> dict[AttributeIdentity, Any]:
+    """Return the columns that pairs take from a side, for the row of each pair."""
+    if rows.table is None:
+        return {}
+    taken = rows.table.select(list(dict.fromkeys(side.columns.values()))).take(_make_places(places))
+    return {new: taken.column(old) for new, old in side.columns.items()}
 
 
 def _make_places(places: Places) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -187,7 +190,7 @@ class _NearRows:
     index: SkyIndex
 
     def find_pairs(self, left: LocatedRows, rule: MatchRule) -> Iterator[NearPairs]:
-        return find_near_pairs(left.sky, self.index, rule.radius, rule.min_radius, left.radius)
+        return find_near_pairs(left.sky, self.index, PairLimits(rule.radius, rule.min_radius, left.radius))
 
 
 class _RightRows:
@@ -210,24 +213,27 @@ class _RightRows:
         self.band_lock = Lock()
         self.band: tuple[SkyBox, _NearRows] | None = None
 
-    def read_near(self, box: SkyBox, band: SkyBox) -> _NearRows | None:
-        """Return the rows within the radius of a box in a band; None if there are none."""
+    def read_near(self, left: SkyRows, box: SkyBox, band: SkyBox) -> _NearRows | None:
+        """Return all rows within the radius of rows in a box in a band, and some others; None if there are none."""
         if box.is_most_of(band):  # the same rows for all files
             with self.band_lock:
                 if self.band is None or self.band[0] != band:
                     self.band = None
-                    near = self._index(band.widen(self.reach), keep=False)
+                    near = self._index(band.widen(self.reach), None)
                     if near is None:
                         return None
                     self.band = band, near
                 return self.band[1]
-        return self._index(box.widen(self.reach), keep=True)
+        return self._index(box.widen(self.reach), left)
 
-    def _index(self, box: SkyBox, *, keep: bool) -> _NearRows | None:
+    def _index(self, box: SkyBox, left: SkyRows | None) -> _NearRows | None:
+        """Return the rows in a box; only those near the left rows, if these are given."""
         parts, number = [], 0
+        grid = None if left is None else SkyGrid.around(left, self.reach)
         for file in self.files:
             if file.box.meets(box):
-                cut = (self._recall(file) if keep else file.read()).cut(box)
+                cut = (file.read() if left is None else self._recall(file)).cut(box)
+                cut = cut if grid is None else cut.filter(grid.find_near(cut.sky))
                 number += len(cut.sky)
                 if number > 2 * _MOST_INDEXED:
                     raise NeedsSpark("very many sources are matched in a small part of the sky")
@@ -266,7 +272,7 @@ def _match_files(
             return None
         rows = join_rows(parts)
         box = rows.find_box()
-        found = None if box is None else near.read_near(box, band)
+        found = None if box is None else near.read_near(rows.sky, box, band)
         return None if found is None else take(rows, found)
 
     groups: list[list[SideFile]] = [[file] for file in left.files]

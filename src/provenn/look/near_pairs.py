@@ -14,7 +14,7 @@ are so near to each other, unless both are computed from the same numbers: then 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,7 +27,12 @@ from provenn.look.refusal import NeedsSpark
 __all__ = [
     "DOUBT",
     "LARGEST_RADIUS",
+    "Flags",
     "NearPairs",
+    "Numbers",
+    "PairLimits",
+    "Places",
+    "RankKeys",
     "SkyIndex",
     "SkyRows",
     "compute_reach",
@@ -38,6 +43,7 @@ __all__ = [
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 DOUBT: Final = 1e-12
 """The most, relative to a separation, by which Spark's separation may differ: each of a dozen steps errs by 2e-16."""
@@ -112,7 +118,7 @@ class SkyIndex:
         height = min(max(height, smallest), 180.0)
         while True:
             index = cls._sort(rows, reach, height)
-            if height <= smallest or index._count_in_sample() <= 8:
+            if height <= smallest or index.count_in_sample() <= 8:
                 return index
             height = max(height / 16, smallest)
 
@@ -122,7 +128,7 @@ class SkyIndex:
         places = np.argsort(keys)
         return cls(SkyRows(rows.ra[places], rows.dec[places]), places, keys[places], reach, height)
 
-    def _count_in_sample(self) -> float:
+    def count_in_sample(self) -> float:
         """Return how many positions a circle around one of them is compared with, on average in a sample."""
         step = max(1, len(self.rows) // _SAMPLE)
         sample = SkyRows(self.rows.ra[::step], self.rows.dec[::step])
@@ -135,7 +141,7 @@ class SkyIndex:
         Returns
         -------
         The row of each range, and the first place of the range and the one after the last. Ranges of a row have no
-        place in common.
+        place in common, and none is empty.
         """
         reach = compute_reach(rows.dec, self.radius)
         low, high = rows.ra - reach, rows.ra + reach
@@ -159,9 +165,16 @@ class SkyIndex:
                     (crossing, own_zone[place], low[crossing] + sign * 360, high[crossing] + sign * 360),
                 )
         base = np.concatenate(zone) * _TURN
-        first = np.searchsorted(self.keys, base + np.maximum(np.concatenate(starts), -_PAD), "left")
-        last = np.searchsorted(self.keys, base + np.minimum(np.concatenate(ends), 360 + _PAD), "right")
-        return np.concatenate(owners), first, np.maximum(first, last)
+        start, end = (
+            base + np.maximum(np.concatenate(starts), -_PAD),
+            base + np.minimum(np.concatenate(ends), 360 + _PAD),
+        )
+        first = np.searchsorted(self.keys, start, "left")
+        # Most ranges are empty: the first position from their start lies beyond their end.
+        is_used = first < len(self.keys)
+        is_used[is_used] = self.keys[first[is_used]] <= end[is_used]
+        first = first[is_used]
+        return np.concatenate(owners)[is_used], first, np.searchsorted(self.keys, end[is_used], "right")
 
 
 def _extend(
@@ -219,23 +232,42 @@ class NearPairs:
         return cls(*most, (distance, pole))
 
 
-def find_near_pairs(
-    left: SkyRows, index: SkyIndex, radius: float, smallest: float = 0.0, own_radius: Numbers | None = None
-) -> Iterator[NearPairs]:
-    """Yield the pairs of positions that are between two separations apart, both included.
+@dataclass(frozen=True, slots=True)
+class PairLimits:
+    """How far the positions of a pair are from each other.
 
-    The pairs of a row are yielded together.
+    Parameters
+    ----------
+    radius, smallest
+        The largest and the smallest separation in arcseconds, both included.
+    own_radius
+        The largest separation of each row of the left side; not NaN, not negative. None without one.
+    """
+
+    radius: float
+    smallest: float = 0.0
+    own_radius: Numbers | None = None
+
+    def list_for(self, own: Places) -> Iterator[tuple[Any, bool]]:
+        """Yield the limits of pairs with some rows of the left side, and whether each is the largest separation."""
+        yield self.radius, True
+        if self.smallest:
+            yield self.smallest, False
+        if self.own_radius is not None:
+            yield self.own_radius[own], True
+
+
+def find_near_pairs(left: SkyRows, index: SkyIndex, limits: PairLimits) -> Iterator[NearPairs]:
+    """Yield the pairs of positions within limits. The pairs of a row of the left side are yielded together.
 
     Parameters
     ----------
     left
         The positions of the left side.
     index
-        The positions of the right side, with an index for this radius.
-    radius, smallest
-        The largest and the smallest separation in arcseconds.
-    own_radius
-        The largest separation of each row of the left side; not NaN, not negative.
+        The positions of the right side, with an index for the radius.
+    limits
+        How far the positions are from each other.
 
     Raises
     ------
@@ -243,10 +275,8 @@ def find_near_pairs(
         If rounding decides about a pair, or very many pairs are compared.
     """
     owners, first, last = index.find_ranges(left)
-    sizes = last - first
-    (used,) = np.nonzero(sizes)
-    used = used[np.argsort(owners[used], kind="stable")]
-    owners, first, sizes = owners[used], first[used], sizes[used]
+    order = np.argsort(owners, kind="stable")
+    owners, first, sizes = owners[order], first[order], (last - first)[order]
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
     if total > _MOST_COMPARED * (len(left) + 10_000):
@@ -261,20 +291,13 @@ def find_near_pairs(
         counts = sizes[start:stop]
         offsets = np.cumsum(counts) - counts
         places = np.arange(int(counts.sum())) - np.repeat(offsets - first[start:stop], counts)
-        yield _keep_near(left, index, np.repeat(owners[start:stop], counts), places, radius, smallest, own_radius)
+        yield _keep_near(left, index, (np.repeat(owners[start:stop], counts), places), limits)
         start = stop
 
 
-def _keep_near(
-    left: SkyRows,
-    index: SkyIndex,
-    own: Places,
-    other: Places,
-    radius: float,
-    smallest: float,
-    own_radius: Numbers | None,
-) -> NearPairs:
-    """Return those of some pairs that are between two separations apart."""
+def _keep_near(left: SkyRows, index: SkyIndex, compared: tuple[Places, Places], limits: PairLimits) -> NearPairs:
+    """Return those of some pairs that are within limits."""
+    own, other = compared
     heights = np.abs(left.dec[own] - index.rows.dec[other])
     (near,) = np.nonzero(heights <= index.radius)
     own, other, heights = own[near], other[near], heights[near]
@@ -287,16 +310,13 @@ def _keep_near(
     if ((squares < _VANISHING) & ((heights > 0) | ((widths > 0) & (scales > 0)))).any():
         raise NeedsSpark("two positions differ by less than numbers can hold")
     separations = 648000 / math.pi * 2 * np.arcsin(np.sqrt(np.minimum(squares, 1.0)))
-    limits: list[Any] = [radius, smallest] if smallest else [radius]
-    kept = (separations <= radius) & (separations >= smallest)
-    if own_radius is not None:
-        limits.append(own_radius[own])
-        kept &= separations <= own_radius[own]
-    for limit in limits:
+    kept = np.ones(len(own), dtype=bool)
+    for limit, is_largest in limits.list_for(own):
         with np.errstate(invalid="ignore"):  # infinite radii
             is_unclear = (np.abs(separations - limit) <= DOUBT * limit) & (separations > 0)
         if is_unclear.any():
             raise NeedsSpark("rounding decides whether two sources are within the radius")
+        kept &= separations <= limit if is_largest else separations >= limit
     return NearPairs(own, index.places[other], separations, heights, widths, (distances, poles)).take(kept)
 
 
@@ -308,8 +328,12 @@ def count_first_pairs(pairs: NearPairs, most: int | None) -> int:
     return int(np.minimum(counts, most).sum())
 
 
-def order_pairs(pairs: NearPairs, own: Places, key_ranks: Any, most: int) -> Places:  # noqa: ANN401 - a function on places
-    """Return the places of the nearest pairs of each row, at most `most`: by separation, then by the key of the partner.
+RankKeys = Callable[[Places], Places]
+"""Returns numbers in the order of the keys of the partners in some pairs, given the places of these pairs."""
+
+
+def order_pairs(pairs: NearPairs, own: Places, rank_keys: RankKeys, most: int) -> Places:
+    """Return the places of the nearest pairs of each row, at most `most`: by separation, then by the partner's key.
 
     Parameters
     ----------
@@ -317,8 +341,8 @@ def order_pairs(pairs: NearPairs, own: Places, key_ranks: Any, most: int) -> Pla
         All pairs of the rows that the rule may keep.
     own
         The rows whose pairs are ordered: `left` of the pairs, or `right`.
-    key_ranks
-        Returns numbers in the order of the keys of the partners in some pairs, given the places of these pairs.
+    rank_keys
+        Puts the partners of a row in the order of their keys.
     most
         How many pairs a row keeps.
 
@@ -331,43 +355,49 @@ def order_pairs(pairs: NearPairs, own: Places, key_ranks: Any, most: int) -> Pla
     if not len(order):
         return order
     rows, angles = own[order], pairs.separations[order]
-    is_first = np.concatenate(([True], rows[1:] != rows[:-1]))
     is_close = np.zeros(len(order), dtype=bool)
-    is_close[1:] = ~is_first[1:] & (angles[1:] - angles[:-1] <= 2 * DOUBT * angles[1:])
+    is_close[1:] = (rows[1:] == rows[:-1]) & (angles[1:] - angles[:-1] <= 2 * DOUBT * angles[1:])
+    ranks = _rank_in_row(rows)
     if is_close.any():
-        order = _order_ties(pairs, order, is_first, is_close, key_ranks, most)
-    starts = np.nonzero(is_first)[0]
-    ranks = np.arange(len(order)) - starts[np.cumsum(is_first) - 1]
+        order = _order_ties(pairs, order, is_close, rank_keys, ranks < most)
     return order[ranks < most]
 
 
-def _order_ties(
-    pairs: NearPairs,
-    order: Places,
-    is_first: Any,
-    is_close: Any,
-    key_ranks: Any,
-    most: int,
-) -> Places:
-    """Return an order in which pairs with the same separation are in the order of keys."""
+def _rank_in_row(rows: Places) -> Places:
+    """Return the place of each pair among the pairs of its row, given the rows of pairs in order."""
+    is_first = np.concatenate(([True], rows[1:] != rows[:-1]))
+    return np.arange(len(rows)) - np.nonzero(is_first)[0][np.cumsum(is_first) - 1]
+
+
+def _order_ties(pairs: NearPairs, order: Places, is_close: Flags, rank_keys: RankKeys, is_kept: Flags) -> Places:
+    """Return an order in which pairs with the same separation are in the order of keys.
+
+    Parameters
+    ----------
+    pairs, order
+        The pairs, and their places in the order of rows and separations.
+    is_close
+        Which pairs in this order have about the separation of the pair before, in the same row.
+    rank_keys
+        Puts the partners of a row in the order of their keys.
+    is_kept
+        Which places in this order are kept.
+    """
     chains = np.cumsum(~is_close)
-    starts = np.nonzero(is_first)[0]
-    ranks = np.arange(len(order)) - starts[np.cumsum(is_first) - 1]
-    is_unequal = is_close.copy()
+    # A chain of close separations matters if some of its pairs are kept, and others are not.
+    divided = np.isin(chains, np.intersect1d(chains[is_kept], chains[~is_kept]))
+    is_unequal = is_close & divided
     is_unequal[1:] &= ~_are_equal(pairs, order[1:], order[:-1])
-    # A chain of close separations matters if it begins among those that are kept, and goes on.
-    begins = ~is_close & (ranks < most)
-    unclear = np.unique(chains[is_unequal])
-    if np.isin(chains[begins], unclear).any():
+    if is_unequal.any():
         raise NeedsSpark("rounding decides which of two sources is nearer")
-    (tied,) = np.nonzero(is_close | np.concatenate((is_close[1:], [False])))
-    numbers = key_ranks(order[tied])
+    (tied,) = np.nonzero(divided)
     result = order.copy()
-    result[tied] = order[tied][np.lexsort((numbers, chains[tied]))]
+    if len(tied):
+        result[tied] = order[tied][np.lexsort((rank_keys(order[tied]), chains[tied]))]
     return result
 
 
-def _are_equal(pairs: NearPairs, one: Places, other: Places) -> Any:  # noqa: ANN401 - a mask
+def _are_equal(pairs: NearPairs, one: Places, other: Places) -> Flags:
     """Return for which two pairs of the same row the separation is computed from the same numbers.
 
     One of the rows of both pairs is the same. At a pole, right ascensions do not matter: their factor is exactly 0.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from provenn.catalogs.match_rule import Coordinate
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from provenn.files.listing import File
+    from provenn.look.located_rows import LocatedRows, SkyBox
     from provenn.look.matching import MatchedSide, SideFile
 
 __all__ = ["check_match", "find_scan", "make_sides"]
@@ -89,47 +91,49 @@ def make_sides(
     for (side, coordinates), columns, wanted in zip(inputs, step.columns(needed), reads, strict=True):
         key = find_key(side.attributes)
         taken = () if counts else tuple(dict.fromkeys([*columns.values(), *key]))
-        files = _list_side_files(side, coordinates, wanted, taken, read, list_files)
-        sides.append(MatchedSide(files, {} if counts else columns, key))
+        scan = find_scan(side)
+        files = [None] if scan is None else list_files(scan)
+        rows = partial(_locate_file, partial(read, side, wanted), coordinates, taken)
+        parts = [_make_part(partial(rows, file), file, scan, coordinates) for file in files]
+        sides.append(MatchedSide(parts, {} if counts else columns, key))
     left, right = sides
     return left, right
 
 
-def _list_side_files(
-    step: PlanStep,
+def _locate_file(
+    read: Callable[[File | None], Iterator[pa.Table]],
     inputs: tuple[Coordinate, ...],
-    needed: frozenset[AttributeIdentity],
     taken: Sequence[AttributeIdentity],
-    read: ReadRows,
-    list_files: Callable[[Scan], Sequence[File]],
-) -> list[SideFile]:
-    """Return the rows of a side, divided by the files from which they come, if each row comes from one."""
-    from provenn.look.located_rows import LocatedRows, join_rows, locate_rows  # noqa: PLC0415 - see above
-    from provenn.look.matching import SideFile  # noqa: PLC0415
+    file: File | None,
+) -> LocatedRows:
+    """Read the rows of a side that come from a file, or all, and return those with a position."""
+    import numpy as np  # noqa: PLC0415 - see above
+
+    from provenn.look.located_rows import LocatedRows, join_rows, locate_rows  # noqa: PLC0415
     from provenn.look.near_pairs import SkyRows  # noqa: PLC0415
 
     ra, dec, *others = inputs
-    radius = others[0] if others else None
-
-    def read_file(file: File | None) -> LocatedRows:
-        import numpy as np  # noqa: PLC0415 - see above
-
-        parts = [locate_rows(table, (ra, dec), taken, radius) for table in read(step, needed, file)]
-        return join_rows(parts) if parts else LocatedRows(SkyRows(np.zeros(0), np.zeros(0)))
-
-    scan = find_scan(step)
-    if scan is None:
-        return [SideFile(lambda: read_file(None))]
-    names = [scan.attributes[name].name if name in scan.attributes else "" for name, _ in (ra, dec)]
-    files = list_files(scan)
-    rows = (scan.base.files.row_count or 0) // max(1, len(scan.base.files.fingerprints))
-    return [
-        SideFile(lambda file=file: read_file(file), _find_box(file, names, (ra[1], dec[1])), rows)  # type: ignore[misc] # the default binds the file
-        for file in files
-    ]
+    parts = [locate_rows(table, (ra, dec), taken, others[0] if others else None) for table in read(file)]
+    return join_rows(parts) if parts else LocatedRows(SkyRows(np.zeros(0), np.zeros(0)))
 
 
-def _find_box(file: File, names: Sequence[str], units: tuple[str, str]):
+def _make_part(
+    read: Callable[[], LocatedRows], file: File | None, scan: Scan | None, inputs: tuple[Coordinate, ...]
+) -> SideFile:
+    """Return rows of a side: those that come from a file of a scan, or all."""
+    from provenn.look.matching import SideFile  # noqa: PLC0415 - see above
+
+    if file is None or scan is None:
+        return SideFile(read)
+    (ra, ra_unit), (dec, dec_unit), *_ = inputs
+    names = [scan.attributes[name].name if name in scan.attributes else "" for name in (ra, dec)]
+    files = scan.base.files
+    rows = (files.row_count or 0) // max(1, len(files.fingerprints))
+    return SideFile(read, _find_box(file, names, (ra_unit, dec_unit)), rows)
+
+
+def _find_box(file: File, names: Sequence[str], units: tuple[str, str]) -> SkyBox:
+    """Return where the rows of a file are, by what the file says of itself."""
     from provenn.look.located_rows import make_box  # noqa: PLC0415 - see above
     from provenn.look.parquet_rows import read_column_ranges  # noqa: PLC0415
 
