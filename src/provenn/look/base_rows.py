@@ -20,6 +20,7 @@ from provenn.gate.entrances import entrance
 from provenn.look.allowance import Allowance
 from provenn.look.parquet_rows import ReadColumn, read_parquet_rows
 from provenn.look.refusal import NeedsSpark
+from provenn.look.row_groups import RegionRows
 from provenn.look.suitability import check_base_kind
 
 __all__ = ["BATCH", "check_base_files", "count_unique_keys", "read_base_rows", "read_fragment_rows"]
@@ -39,6 +40,7 @@ def read_base_rows(
     chosen: Collection[str] | None = None,
     most: int = BATCH,
     checked: Sequence[File] | None = None,
+    region: RegionRows | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the rows of a base catalog, in tables whose columns are named by identity.
 
@@ -63,6 +65,8 @@ def read_base_rows(
         The most rows of a table.
     checked
         The files to read, of those that `check_base_files` has returned; None to check them here.
+    region
+        The rows that matter, if only those in a region do.
 
     Raises
     ------
@@ -76,7 +80,7 @@ def read_base_rows(
     for file in check_base_files(base, folder, memory, chosen) if checked is None else checked:
         allowance.spend_file()
         with file.open() as opened:
-            yield from read_parquet_rows(opened, file.name, columns, allowance, most)
+            yield from read_parquet_rows(opened, file.name, columns, allowance, most, region=region)
 
 
 def check_base_files(

@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, Final
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +24,9 @@ from provenn.criteria.types import DOUBLE, FLOAT
 from provenn.look.allowance import Allowance
 from provenn.look.arrow_tables import find_result_type
 from provenn.look.refusal import NeedsSpark
+
+if TYPE_CHECKING:
+    from provenn.look.row_groups import RegionRows
 
 __all__ = ["ReadColumn", "read_column_ranges", "read_parquet_rows"]
 
@@ -63,7 +67,13 @@ class ReadColumn:
 
 
 def read_parquet_rows(
-    opened: IO[bytes], name: str, columns: Sequence[ReadColumn], allowance: Allowance, most: int
+    opened: IO[bytes],
+    name: str,
+    columns: Sequence[ReadColumn],
+    allowance: Allowance,
+    most: int,
+    *,
+    region: RegionRows | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the rows of an open Parquet file, in tables of at most `most` rows; NULL and NaN are kept apart.
 
@@ -77,6 +87,8 @@ def read_parquet_rows(
         The bytes that may still be read.
     most
         The most rows of a table.
+    region
+        The rows that matter, if only those in a region do: row groups without such rows are not read.
 
     Raises
     ------
@@ -90,6 +102,8 @@ def read_parquet_rows(
     wanted = set(names)
     for number in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(number)
+        if region is not None and not region.may_have(partial(_find_range, group, columns)):
+            continue
         chunks = (group.column(place) for place in range(group.num_columns))
         size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in wanted)
         batches = file.iter_batches(most, row_groups=[number], columns=names)
@@ -124,6 +138,15 @@ def read_column_ranges(opened: IO[bytes], name: str, columns: Sequence[str]) -> 
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
         return [_join_ranges(groups, places[column]) if column in places else None for column in columns]
+
+
+def _find_range(group: Any, columns: Sequence[ReadColumn], identity: AttributeIdentity) -> tuple[float, float] | None:  # noqa: ANN401 - pyarrow has no types
+    """Return the lowest and the highest number of an attribute in a row group, NaN aside; None if it is not known."""
+    names = {column.name for column in columns if column.identity == identity}
+    for place in range(group.num_columns):
+        if group.column(place).path_in_schema in names:
+            return _join_ranges([group], place)
+    return None
 
 
 def _join_ranges(groups: Sequence[Any], place: int) -> tuple[float, float] | None:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
     from provenn.criteria.nodes import Condition
     from provenn.files.listing import File
+    from provenn.look.row_groups import RegionRows
 
 __all__ = ["check_steps", "count_rows", "find_refusal", "take_look"]
 
@@ -275,6 +276,9 @@ class _Look:
                 return self._read_stored(step, needed, file, keys=keys)
             case Nothing():
                 return iter(())
+            case Select(input=Scan() as scan):
+                rows = self._read_stored(scan, reads[0], file, keys=keys, region=self._find_region(step))
+                return self._select_rows(step, rows)
             case Select():
                 return self._select_rows(step, self._read(step.input, reads[0], file, keys=keys))
             case Derive():
@@ -318,8 +322,21 @@ class _Look:
             self.files[name] = check_base_files(base, self.place.folder_if_known, self.memory, scan.chosen)
         return self.files[name]
 
+    def _find_region(self, step: Select) -> RegionRows | None:
+        """Return the rows that a selection may take, if it takes those in a region alone."""
+        from provenn.look.row_groups import find_region_rows  # noqa: PLC0415 - see above
+
+        label = step.condition.label
+        return None if label is None else find_region_rows(_read_condition(label, step.input))
+
     def _read_stored(
-        self, step: Scan | FragmentScan, needed: frozenset[AttributeIdentity], file: File | None, *, keys: bool
+        self,
+        step: Scan | FragmentScan,
+        needed: frozenset[AttributeIdentity],
+        file: File | None,
+        *,
+        keys: bool,
+        region: RegionRows | None = None,
     ) -> Iterator[pa.Table]:
         """Yield the rows of a base catalog or a fragment."""
         from provenn.look.base_rows import read_base_rows, read_fragment_rows  # noqa: PLC0415 - see above
@@ -335,10 +352,12 @@ class _Look:
         ]
         folder = self.place.folder_if_known
         if isinstance(step, Scan) and file is not None:
-            return read_base_rows(step.base, folder, {}, columns, self.match_allowance, most=self.batch, checked=[file])
+            return read_base_rows(
+                step.base, folder, {}, columns, self.match_allowance, most=self.batch, checked=[file], region=region
+            )
         if isinstance(step, Scan):
             base = self._restore(step.base)
-            options: dict[str, Any] = {"chosen": step.chosen, "most": self.batch}
+            options: dict[str, Any] = {"chosen": step.chosen, "most": self.batch, "region": region}
             return read_base_rows(base, folder, self.memory, columns, self.allowance, **options)
         if folder is None:
             raise NeedsSpark("the archive has no place for data")
