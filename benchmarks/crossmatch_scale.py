@@ -5,9 +5,9 @@ computes from the cells of `provenn.spark.crossmatch` how many rows are copied, 
 they are divided among partitions. No row is matched.
 
 ``--measure 10000000`` also matches two catalogs of that size, and prints the rows for each second of a core, and the
-hours that the large match would take at this rate on ``--cores``. ``--engine spark`` leaves the match to Spark, which is
-the way for that many rows; otherwise it is matched without Spark, up to the size of a look. The time is that of reading Parquet, matching, and
-counting; seconds of processors count, which other work on the machine changes little.
+hours that the large match would take at this rate on ``--cores``. ``--engine spark`` leaves the match to Spark, which
+is the way for that many rows; otherwise it is matched without Spark, up to the size of a look. The time is that of
+reading Parquet, matching, and counting; seconds of processors count, which other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         rate = 2 * rows / used
         hours = (options.left + options.right) / rate / options.cores / 3600
         show(
-            f"{shown(rows)} rows with as many, within {RADIUS:g} arcsec, {options.engine}: the median of {options.repeats}",
+            f"{shown(rows)} rows with as many, within {RADIUS:g} arcsec ({options.engine}): median, {options.repeats}",
             ("seconds", "processor", "pairs", "rows a second of a core", f"hours for all on {options.cores} cores"),
             [(shown(clock), shown(used), shown(pairs), shown(round(rate)), f"{hours:.2f}")],
         )
