@@ -22,6 +22,7 @@ from provenn.data import fragments
 from provenn.data.changed_files import add_recorded_contents, read_contents
 from provenn.data.file_memory import FileMemory
 from provenn.data.usable_fragments import select_usable
+from provenn.errors import StoreError
 from provenn.knowledge import verified_keys
 from provenn.look.allowance import LARGEST, Allowance
 from provenn.look.refusal import NeedsSpark
@@ -135,8 +136,13 @@ def take_look(place: DataPlace, plan: Plan, take: Callable[[Iterator[pa.Table]],
     look.check_fragments()
     look.verify_keys()
     numbers = [fragment.id for fragment in plan.fragments]
-    with fragments.pin_fragments(place.database, numbers), closing(look.read_result()) as tables:
-        answer = take(tables)
+    try:
+        with fragments.pin_fragments_of_look(place.database, numbers), closing(look.read_result()) as tables:
+            answer = take(tables)
+    except StoreError as error:
+        if not numbers:
+            raise
+        raise NeedsSpark(f"a fragment cannot be read, or was deleted meanwhile: {error.message}") from error
     place.check_bases(plan.bases)
     return answer
 
