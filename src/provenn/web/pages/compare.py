@@ -230,9 +230,7 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
     )
 
 
-def _bound_regions(
-    archive: Archive, digests: Sequence[str], regions: Sequence[RegionKnown]
-) -> list[Rows | None]:
+def _bound_regions(archive: Archive, digests: Sequence[str], regions: Sequence[RegionKnown]) -> list[Rows | None]:
     """Return the number of sources of each region, as far as it is proved; None outside all catalogs."""
     sets = [Term((digest,)) for digest in digests]
     terms = [
