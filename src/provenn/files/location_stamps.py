@@ -17,7 +17,7 @@ def stamp_location(location: str) -> Hashable | None:
     """Return a value that changes with the files of a local location; None if telling would take long.
 
     Two equal stamps mean that no file came, went, or was written: every one has the same name, size, number on its
-    disk, and times of change. Patterns, object stores, folders with very many files, and links to folders have no stamp.
+    disk, and times of change. Patterns, object stores, folders with very many files, and links to folders have none.
 
     Parameters
     ----------

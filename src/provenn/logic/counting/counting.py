@@ -60,7 +60,7 @@ def bound_count(knowledge: Knowledge, region: Term | str, counts: Iterable[Count
 
 
 def bound_numbers(knowledge: Knowledge, region: Term, counts: Iterable[Count] = ()) -> tuple[int, int | None, bool]:
-    """Return the bounds of `bound_count` without their proofs, which take most of its time, and whether none is stricter.
+    """Return the bounds of `bound_count` without proofs, and whether none is stricter: proofs take most of the time.
 
     The bounds follow from the facts and counts in the same way; only the search for short proofs is left out.
 
