@@ -30,7 +30,7 @@ def stamp_location(location: str) -> Hashable | None:
         own = os.stat(location)  # noqa: PTH116 - the same call as below
         if not Path(location).is_dir():
             return _stamp_file("", own)
-        stamps = []
+        stamps: list[tuple[str, int, int, int, int]] = []
         for stamp in _iterate_stamps(location):
             if stamp is None or len(stamps) >= _MOST_FILES:
                 return None
