@@ -13,6 +13,7 @@ from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse, Response
 
 from provenn.archive import Archive
+from provenn.archive.bounding import bound_regions
 from provenn.archive.comparison import RegionKnown
 from provenn.archive.overlaps import map_overlap
 from provenn.archive.witnesses import describe_help
@@ -206,8 +207,10 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
     return ComparedCatalogs(
         tuple(CatalogLink(name, digest) for name, digest in zip(comparison.names, comparison.digests, strict=True)),
         tuple(
-            VennRegion(region.words, region.state, region.says, _bound_region(archive, comparison.digests, region))
-            for region in comparison.regions
+            VennRegion(region.words, region.state, region.says, sources)
+            for region, sources in zip(
+                comparison.regions, _bound_regions(archive, comparison.digests, comparison.regions), strict=True
+            )
         ),
         str(comparison.hypercubes.kind),
         len(comparison.hypercubes),
@@ -227,14 +230,20 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
     )
 
 
-def _bound_region(archive: Archive, digests: Sequence[str], region: RegionKnown) -> Rows | None:
-    """Return the number of sources of a region, as far as it is proved; None outside all catalogs."""
-    if not any(region.inside):
-        return None
-    sets = {place: Term((digest,)) for place, digest in enumerate(digests)}
-    inside = reduce(and_, (sets[place] for place, flag in enumerate(region.inside) if flag))
-    bounds = archive.bounds(reduce(sub, (sets[place] for place, flag in enumerate(region.inside) if not flag), inside))
-    return Rows.between(bounds.low, bounds.high)
+def _bound_regions(archive: Archive, digests: Sequence[str], regions: Sequence[RegionKnown]) -> list[Rows | None]:
+    """Return the number of sources of each region, as far as it is proved; None outside all catalogs."""
+    sets = [Term((digest,)) for digest in digests]
+    terms = [
+        reduce(
+            sub,
+            (one for one, flag in zip(sets, region.inside, strict=True) if not flag),
+            reduce(and_, (one for one, flag in zip(sets, region.inside, strict=True) if flag)),
+        )
+        for region in regions
+        if any(region.inside)
+    ]
+    bounds = iter(archive.context.read(bound_regions, terms))
+    return [Rows.between(*next(bounds)) if any(region.inside) else None for region in regions]
 
 
 def _prove(archive: Archive, ask: str) -> ProofAnswer:
