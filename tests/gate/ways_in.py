@@ -66,7 +66,6 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.cli": "own: modules of commands that the registry of this package names",
         "provenn.offered_names": "own: modules of this package that its packages name",
         "provenn.spark.class_archive": _MACHINE,
-        "provenn.spark.context": _MACHINE,
         "provenn.spark.engine": _MACHINE,
         "provenn.spark.start_settings": _MACHINE,
         "provenn.spark.warm.asking": _WARM,
