@@ -104,7 +104,8 @@ SparkUrl = Annotated[
         "--spark",
         metavar="URL",
         envvar="PROVENN_SPARK",
-        help="Where to compute: a Spark master, or Spark Connect (sc://…). By default in this process.",
+        help="Where to compute: a Spark master, or Spark Connect (sc://…). By default the Spark of `provenn warm`, "
+        "or else this process.",
         show_default=False,
     ),
 ]
@@ -129,6 +130,7 @@ def open_archive_at(
     spark: object | None = None,
     store: str | None = None,
     notices: list[Notice] | None = None,
+    is_short: bool = True,
     **confinement: Any,  # noqa: ANN401 - options of open_archive
 ) -> Iterator[Archive]:
     """Open the archive of a command; errors are written as JSON if the command answers in JSON.
@@ -147,6 +149,8 @@ def open_archive_at(
         Where data are kept, if the command specifies it.
     notices
         Collects the notices on answers, if the command writes them itself; otherwise they go to the standard error.
+    is_short
+        Whether the command ends soon: then it uses the warm Spark, if there is one and `spark` names no other.
     confinement
         How calculators are confined: ``calculators_as`` and ``calculators_environment``, if the command specifies them.
     """
@@ -161,6 +165,7 @@ def open_archive_at(
             "store": store,
             "notify": _write_notice if notices is None else notices.append,
         }
+        spark = "warm" if spark is None and is_short else spark
         with open_archive(**location, spark=spark, progress=_show_progress, via="cli", **confinement) as archive:
             yield archive
 
