@@ -105,8 +105,8 @@ def _reason_lines(answer: StatementAnswer) -> list[str]:
 def _fact_lines(explanation: Explanation, places: Mapping[Statement, FactPlace]) -> list[str]:
     """Return the proof of an explanation as lines, facts with their places in files."""
     lines = explanation.lines
-    given = [None if line.premises or line.statement is None else places[line.statement] for line in lines]
-    place_by_line = ["" if place is None or place.file is None else str(place) for place in given]
+    fact_places = [None if line.premises or line.statement is None else places[line.statement] for line in lines]
+    place_by_line = ["" if place is None or place.file is None else str(place) for place in fact_places]
     texts = list(zip(write_lines(lines), place_by_line, strict=True))
     width = max((len(text) for text, place in texts if place), default=0)
     return [f"  {text:{width}}   ({place})" if place else f"  {text}" for text, place in texts]

@@ -22,7 +22,7 @@ from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.logic import statement
 from provenn.logic.statements import SetComparison
 from provenn.words.definition_words import describe_definition
-from provenn.words.proof_chains import Reason, build_chain, choose_lines
+from provenn.words.proof_chains import Reason, build_chain
 from provenn.words.reference_words import (
     MemberSets,
     describe_criterion,
@@ -194,10 +194,7 @@ class Vocabulary:
     def describe_proof(
         self, reading: Reading, because: Sequence[CitedFact], conclusion: Statement
     ) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
-        """Return the facts of a proof over the user's criteria, and the proof as a chain that ends in its conclusion.
-
-        The facts are in the order of the chain if it has steps between.
-        """
+        """Return the facts of a proof over the user's criteria, and the proof as a chain ending in its conclusion."""
         reasons = {statement: self._describe_reason(reading, statement, origin) for statement, origin in because}
         restated = restate_proof([*reasons], conclusion, self.catalogs)
         facts = {
@@ -216,8 +213,7 @@ class Vocabulary:
             return Reason(words, "", self._list_mentioned_catalogs(statement))
 
         chain = build_chain(facts, conclusion, grounds, describe)
-        shown = [line for line in choose_lines(tuple(facts.values()), chain) if not line.is_inferred]
-        return tuple(replace(line, premises=()) for line in shown), chain
+        return tuple(facts.values()), chain
 
     def _restate_reason(self, restated: RestatedFact, reasons: Sequence[Reason]) -> Reason:
         """Return a fact of a restated proof, with the origins of the facts that it stands for."""
