@@ -32,6 +32,7 @@ __all__ = [
     "SparkUrl",
     "VisibilityOption",
     "catalog_data",
+    "chain_data",
     "fact_data",
     "help_data",
     "help_lines",
@@ -275,8 +276,14 @@ def fact_data(fact: Fact) -> dict[str, Any]:
 
 
 def reason_lines(reasons: Iterable[Reason]) -> list[str]:
-    """Return a proof as lines, one per fact: statement and origin."""
-    facts = [(str(reason.statement), reason.because) for reason in reasons]
+    """Return a proof as lines, one per fact: statement and origin. The lines of a chain have numbers."""
+    lines = list(reasons)
+    is_chain = any(line.is_inferred for line in lines)
+    digits = len(str(len(lines)))
+    facts = [
+        (f"{number:{digits}}. {line.words}" if is_chain else line.words, line.because)
+        for number, line in enumerate(lines, 1)
+    ]
     column = min(48, max((len(statement) for statement, _ in facts), default=0))
     width = find_width()
     return [line for statement, because in facts for line in fold_reason(statement, because, column, width)]
@@ -311,8 +318,22 @@ def help_data(closest: Iterable[Statement], witnesses: Iterable[Witness]) -> dic
 
 
 def reason_data(reasons: Iterable[Reason]) -> list[dict[str, str]]:
-    """Return a proof as JSON data."""
+    """Return the facts of a proof as JSON data."""
     return [{"statement": str(reason.statement), "because": reason.because} for reason in reasons]
+
+
+def chain_data(chain: Iterable[Reason]) -> list[dict[str, Any]]:
+    """Return the lines of a proof as JSON data: facts, and what follows from earlier lines."""
+    return [
+        {
+            "line": number,
+            "statement": str(line.statement),
+            "because": line.because,
+            "inferred": line.is_inferred,
+            "from": list(line.premises),
+        }
+        for number, line in enumerate(chain, 1)
+    ]
 
 
 def relation_data(relation: Relation) -> dict[str, Any]:
@@ -323,6 +344,7 @@ def relation_data(relation: Relation) -> dict[str, Any]:
         "summary": relation.summary,
         "statement": relation.statement and str(relation.statement),
         "reasons": reason_data(relation.reasons),
+        "chain": chain_data(relation.chain),
         "caveats": list(relation.caveats),
         "rests_on": [fact_data(fact) for fact in relation.rests_on],
     }
