@@ -41,6 +41,8 @@ from provenn.logic.knowledge.set_index import IndexView, SetIndex, SetRelation
 
 __all__ = ["ExtentIndex", "IndexedState"]
 
+_MANY = 1_000  # new catalogs, from which they are kept in arrays
+
 
 @dataclass(frozen=True, slots=True)
 class IndexedState:
@@ -91,7 +93,9 @@ class ExtentIndex:
         self._views: dict[Hashable, tuple[Hashable, IndexView]] = {}
         self._version = 0
         self._is_grown = False  # in this process
-        self._distinct: tuple[int, NDArray[np.int64], NDArray[np.int64]] | None = None
+        self._definitions: dict[CatalogDigest, StoredDefinition] = {}  # those that criteria and base catalogs need
+        self._relations: set[Statement] = set()  # that this process added
+        self._distinct = _DistinctLiterals(self.labels)
 
     # -- growing -------------------------------------------------------------------------------------------------
 
@@ -160,6 +164,9 @@ class ExtentIndex:
             self._give_up()
             return
         self._note_empty(new)
+        if len(new) > _MANY:
+            self.labels.compact()
+            self._distinct = _DistinctLiterals(self.labels)
         self.new_catalogs += len(new)
         self._version += 1
 
@@ -168,17 +175,23 @@ class ExtentIndex:
         self.is_usable = False
         self.labels = ExtentLabels()
         self.sets = SetIndex(self.labels)
+        self._definitions, self._relations = {}, set()
+        self._distinct = _DistinctLiterals(self.labels)
 
     def _relate_criteria(self, reading: Reading) -> None:
         """Add the relations between all criteria, and between base catalogs."""
-        definitions = read_cone(reading, {*self.definers.values(), *self.bases})
+        needed = {*self.definers.values(), *self.bases}.difference(self._definitions)
+        for definition in read_cone(reading, needed):
+            self._definitions.setdefault(definition.digest, definition)
+        definitions = tuple(self._definitions.values())
         atoms = DefinedSets.of(definitions).atoms
         find_attribute = DefinedAttributes(definitions).find
         cited, smaller_atoms = relate_atoms(atoms, find_attribute, FileFacts(definitions, find_attribute))
         if build_theory([*atoms, *smaller_atoms], find_attribute) is not None:
             self._give_up()
             return
-        relations = [statement for statement, _ in cited]
+        relations = [statement for statement, _ in cited if statement not in self._relations]
+        self._relations.update(relations)
         known = {label for relation in relations for label in relation.labels if label in self.labels}
         placed = place_new_sets(relations, known) if known else []
         continued = [statement for statement, _ in relate_continued_files(definitions)]
@@ -219,7 +232,7 @@ class ExtentIndex:
         view = self._open_view(reading, state)
         if view is None:
             return None
-        literals, places = self._find_distinct()
+        literals, places = self._distinct.find()
         related = view.find_related(relation, self.labels[digest], literals)
         return [other for other in self.labels.select_catalogs(related[places]) if other != digest]
 
@@ -234,12 +247,28 @@ class ExtentIndex:
             self._views[key] = (self._version, state), view
         return view
 
-    def _find_distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the different literals of catalogs, and the place of each catalog's literal among them."""
-        if self._distinct is None or self._distinct[0] != self._version:
-            literals, places = np.unique(self.labels.list_literals(), return_inverse=True)
-            self._distinct = self._version, literals, places
-        return self._distinct[1:]
+
+class _DistinctLiterals:
+    """The different literals of catalogs: few of those that were there at first are the same as those of new ones."""
+
+    def __init__(self, labels: ExtentLabels) -> None:
+        self._labels = labels
+        self._first: tuple[NDArray[np.int64], NDArray[np.int64], int] | None = None
+
+    def find(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return literals that include those of all catalogs, and the place of each catalog's literal among them."""
+        all_literals = self._labels.list_literals()
+        if self._first is None:
+            distinct, places = np.unique(all_literals, return_inverse=True)
+            self._first = distinct, places, len(all_literals)
+        distinct, places, known = self._first
+        new = all_literals[known:]
+        if not len(new):
+            return distinct, places
+        return (
+            np.concatenate((distinct, new)),
+            np.concatenate((places, np.arange(len(distinct), len(distinct) + len(new)))),
+        )
 
 
 def _crosses_populations(definition: StoredDefinition) -> bool:

@@ -351,10 +351,17 @@ class Reasoner:
         self._found_objects.append(parts)
         least = self._learn_at if self.check is None else _LEARN_CHECKED_AT
         if len(self._found_objects) >= max(least, len(self.graph) >> 10):
-            self.simulation.learn(self._found_objects)
-            self._found_objects.clear()
-            self._learn_at = min(2 * self._learn_at, _LEARN_AT)
-            self._valid_for = -1
+            self.learn_found()
+
+    def learn_found(self) -> bool:
+        """Simulate the objects found since the last time; return whether there were any."""
+        if not self._found_objects:
+            return False
+        self.simulation.learn(self._found_objects)
+        self._found_objects.clear()
+        self._learn_at = min(2 * self._learn_at, _LEARN_AT)
+        self._valid_for = -1
+        return True
 
 
 def _new_solver() -> Solver:

@@ -204,37 +204,57 @@ class IndexView:
                 follows = self._index.signatures.show_apart(proved)[others[waiting]]
                 holds[waiting[follows]] = True
                 waiting = waiting[~follows]
+                proved.clear()
+            if self.reasoner.learn_found() and len(waiting):
+                valid = self.reasoner.find_valid_objects()
+                waiting = waiting[~self._index.signatures.find_overlapping(literal, others[waiting], valid)]
         return holds
 
     def _show_apart(self, literal: int) -> NDArray[np.bool_]:
         """Return for every literal whether following the graph and pairs shows it to be disjoint from a literal."""
-        seeds = {implied ^ 1 for implied in self._follow({literal, *self._always})}
+        seeds = {implied ^ 1 for implied in self._follow((literal, *self._always))}
         keys = np.array(list(self._partners), np.int64)
         for _ in range(_MOST_ROUNDS):
             apart = self._index.signatures.show_apart(seeds)
-            if apart[literal]:
+            if apart[literal] or any(seed ^ 1 in seeds for seed in seeds):  # nothing is in the set
                 apart[:] = True
                 return apart
             implied = keys[apart[keys ^ 1]].tolist() if len(keys) else []
-            further = {follower ^ 1 for follower in self._follow(set(implied))} - seeds
+            further = {follower ^ 1 for follower in self._follow((*implied, *(seed ^ 1 for seed in seeds)))} - seeds
             if not further or apart[list(further)].all():
                 return apart
             seeds |= further
         return apart
 
-    def _follow(self, literals: set[int]) -> set[int]:
-        """Return the literals that contain the intersection of some literals, by meets, parts and pairs."""
-        graph, partners = self._index.graph, self._partners
+    def _follow(self, literals: Iterable[int]) -> set[int]:
+        """Return the literals that contain the intersection of some literals, by meets, parts, complements and pairs.
+
+        An object outside a meet and inside one operand is outside the other operand.
+        """
+        graph, partners, always = self._index.graph, self._partners, self._always
         implied = set(literals)
-        stack = list(literals)
+        stack = list(implied)
+        outside: dict[int, list[int]] = {}  # by operand: the complements of the other operands of meets
         while stack:
             literal = stack.pop()
             node = literal >> 1
             followers = [partner ^ 1 for partner in partners.get(literal, ())]
-            if not literal & 1 and node:
-                followers.append(graph.left[node])
-                if graph.right[node] != PART:
-                    followers.append(graph.right[node])
+            followers += outside.pop(literal, ())
+            if not node:
+                continue
+            left, right = graph.left[node], graph.right[node]
+            if not literal & 1:
+                followers.append(left)
+                if right != PART:
+                    followers.append(right)
+            elif right != PART and literal not in always:  # what holds always is in the pairs
+                if left in implied:
+                    followers.append(right ^ 1)
+                elif right in implied:
+                    followers.append(left ^ 1)
+                else:
+                    outside.setdefault(left, []).append(right ^ 1)
+                    outside.setdefault(right, []).append(left ^ 1)
             for follower in followers:
                 if follower not in implied and follower != EVERYTHING:
                     implied.add(follower)
