@@ -42,6 +42,10 @@ _FIRST_BATCH, _MOST_BATCH = 16, 64
 """How many questions the reasoner answers before their consequences for the others are considered."""
 
 
+_MANY = 128
+"""From how many open questions on random objects of a set are simulated, before the reasoner is asked."""
+
+
 class SetIndex:
     """Sets that definitions make from each other, with simulated objects.
 
@@ -178,6 +182,11 @@ class IndexView:
             open_places = np.flatnonzero(holds & ~shown)
             valid = reasoner.find_valid_objects()
             holds[open_places[signatures.find_overlapping(literal, others[open_places], valid)]] = False
+            open_places = np.flatnonzero(holds & ~shown)
+            if len(open_places) > _MANY:
+                implied = self._follow((literal, *self._always)) - self._always
+                nearby = signatures.find_overlapping_nearby(implied, self._always, others[open_places])
+                holds[open_places[nearby]] = False
         for (literal, others), shown in zip(questions, proved, strict=True):
             open_places = np.flatnonzero(holds & ~shown)
             holds[open_places] = self._decide_apart(literal, others[open_places])

@@ -6,7 +6,7 @@ scan of the arrays. The objects can be stored with the graph, and are simulated 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -132,6 +132,38 @@ class Signatures:
                 remaining = remaining[~hit]
         return overlapping
 
+    def find_overlapping_nearby(
+        self, implied: Collection[int], constraints: Iterable[int], others: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return for each of some literals whether one of some new random objects is in it.
+
+        The objects are random in all parts but those that some literals decide, so that many of them are in these
+        literals; only objects in all these literals and in all constraints count. They are not kept.
+
+        Parameters
+        ----------
+        implied
+            The literals in which the objects have to be.
+        constraints
+            The literals in which every possible object is.
+        others
+            The literals that are asked for.
+        """
+        self.refresh()
+        words = self._layers.draw(self._random, implied)
+        self._layers.spread(words, 0)
+        valid = np.full(words.shape[1], _FULL)
+        for literal in (*implied, *constraints):
+            valid &= words[literal >> 1] ^ (_FULL if literal & 1 else np.uint64(0))
+        useful = np.flatnonzero(valid)
+        overlapping = np.zeros(len(others), np.bool_)
+        for word in useful:
+            remaining = np.flatnonzero(~overlapping)
+            literals = others[remaining]
+            values = words[literals >> 1, word] ^ np.where(literals & 1, _FULL, np.uint64(0))
+            overlapping[remaining] = values & valid[word] != 0
+        return overlapping
+
     def show_apart(self, seeds: Collection[int]) -> NDArray[np.bool_]:
         """Return for every literal whether it follows from some literals being apart from a set that it is, too.
 
@@ -189,6 +221,26 @@ class Layers:
         self._left = np.array(left, np.int64)[self._nodes]
         self._right = np.array(right, np.int64)[self._nodes]
         self._starts = [*np.flatnonzero(np.diff(level[self._nodes], prepend=-1)).tolist(), len(level)]
+
+    def draw(self, random: np.random.Generator, implied: Collection[int]) -> Words:
+        """Return words of random objects for `spread`: each pair of words is in another share of all parts.
+
+        An object is in the parts among some literals, and outside the parts whose complements are among them.
+        """
+        self._refresh()
+        words = np.zeros((len(self._levels), _BLOCK_WORDS), np.uint64)
+        parts = self._nodes[self._right == PART]
+        drawn = random.integers(0, 2**64, size=(len(parts), _BLOCK_WORDS), dtype=np.uint64)
+        for more in range(1, _BLOCK_WORDS // 2):
+            # The shares are 1/2, 1/4, 1/8, 1/16 in the first half, and 1/2, 3/4, 7/8, 15/16 in the second.
+            half = _BLOCK_WORDS // 2
+            again = random.integers(0, 2**64, size=(len(parts), _BLOCK_WORDS), dtype=np.uint64)
+            drawn[:, more:half] &= again[:, more:half]
+            drawn[:, half + more :] |= again[:, half + more :]
+        words[parts] = drawn
+        decided = np.array([literal for literal in implied if literal > EVERYTHING], np.int64)
+        words[decided >> 1] = np.where(decided & 1, np.uint64(0), _FULL)[:, None]
+        return words
 
     def spread(self, words: Words, start: int) -> None:
         """Compute the words of all nodes from a number on; those of parts hold the objects that may be in the part."""
