@@ -20,6 +20,7 @@ from provenn.knowledge.consequences import DefinedSets, build_knowledge, crosses
 from provenn.knowledge.file_facts import FileFacts
 from provenn.knowledge.stored_facts import find_facts_touching, read_whole_population
 from provenn.logic import Knowledge, Statement, equal, subset
+from provenn.logic.knowledge.valued_objects import BEYOND
 from provenn.logic.statements import Property, SetComparison
 from provenn.logic.terms import Op, Term, chain, term
 
@@ -125,7 +126,7 @@ def place_new_sets(relations: Sequence[Statement], known: Collection[str]) -> li
             continue
         inside = _find_passed(label, smaller_by_label, passed)
         around = _find_passed(label, larger_by_label, passed)
-        rest = term(f"{label} beyond what it contains")
+        rest = term(label + BEYOND)
         if inside:
             if around:
                 placed.append(subset(rest, chain(Op.AND, tuple(around))))

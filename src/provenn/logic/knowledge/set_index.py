@@ -13,7 +13,7 @@ sets without objects would reach the reasoner in every question.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -25,6 +25,8 @@ from provenn.logic.knowledge.formulas import Inhabited, build_formula, iterate_c
 from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.signatures import Signatures
+from provenn.logic.knowledge.theory import TheoryCheck
+from provenn.logic.knowledge.valued_objects import RowTheory, ValuedObjects
 from provenn.logic.statements import Statement
 
 __all__ = ["IndexView", "Literals", "SetIndex", "SetRelation"]
@@ -53,8 +55,8 @@ class SetIndex:
     ----------
     labels
         The literals of labels, by label.
-    graph, signatures, constraints
-        A stored index; by default an empty one.
+    graph, signatures, constraints, valued
+        A stored index; by default an empty one. The function `valued` returns the objects with values.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class SetIndex:
         graph: SetGraph | None = None,
         signatures: Signatures | None = None,
         constraints: Iterable[int] = (),
+        valued: Callable[[SetGraph, Signatures, MutableMapping[str, int]], ValuedObjects] = ValuedObjects,
     ) -> None:
         self._base = FactBase()
         if labels is not None:
@@ -73,6 +76,7 @@ class SetIndex:
         self.signatures = Signatures(self.graph) if signatures is None else signatures
         self.constraints: dict[int, None] = {}
         self.reasoner = Reasoner(self.graph, simulation=self.signatures)
+        self.valued = valued(self.graph, self.signatures, self.labels)
         self._constrain(constraints)
 
     @property
@@ -102,6 +106,27 @@ class SetIndex:
         """Add an unconstrained set for each new label."""
         self._base.mention(labels)
 
+    def consult(self, theory: RowTheory) -> None:
+        """Ask a theory about objects from now on; it refutes at least as much as an earlier one."""
+        self._base.mention(theory.labels)
+        self.valued.consult(theory)
+        self.teach(self.reasoner)
+        self.reasoner.note_changed_objects()
+
+    def teach(self, reasoner: Reasoner) -> None:
+        """Let a reasoner ask the theory, if there is one, and know what the theory refuted before."""
+        theory = self.valued.theory
+        if theory is None:
+            return
+        check = TheoryCheck(theory, self.graph, self.labels)
+        if self.reasoner.check is not None:
+            check.refutations.update(self.reasoner.check.refutations)
+        reasoner.consult(check)
+        reasoner.completion = self.valued
+        if reasoner is not self.reasoner:
+            for literal in check.refutations:
+                reasoner.constrain(literal)
+
     def _constrain(self, literals: Iterable[int]) -> None:
         for literal in literals:
             if literal != EVERYTHING and literal not in self.constraints:
@@ -112,7 +137,7 @@ class SetIndex:
         """Return the literals that the definitions prove to be empty; for the others, simulate an object in each."""
         # The deepest come first: an object of theirs is in the sets that contain them, too.
         open_literals = np.array(sorted(set(literals) - {EMPTY, EVERYTHING}, reverse=True), np.int64)
-        valid = self.reasoner.find_valid_objects()
+        valid = self.reasoner.find_certain_objects()
         witnessed = self.signatures.find_overlapping(EVERYTHING, open_literals, valid)
         empty = set[int]()
         for literal in open_literals[~witnessed].tolist():
@@ -156,6 +181,7 @@ class IndexView:
         self._index = index
         self.reasoner = Reasoner(index.graph, simulation=index.signatures) if constraints else index.reasoner
         if constraints:
+            index.teach(self.reasoner)
             for literal in dict.fromkeys((*index.constraints, *constraints)):
                 self.reasoner.constrain(literal)
         self._always = frozenset(self.reasoner.constraints)
@@ -180,10 +206,10 @@ class IndexView:
         proved = [self._show_apart(literal)[others] for literal, others in questions]
         for (literal, others), shown in zip(questions, proved, strict=True):
             open_places = np.flatnonzero(holds & ~shown)
-            valid = reasoner.find_valid_objects()
+            valid = reasoner.find_certain_objects()
             holds[open_places[signatures.find_overlapping(literal, others[open_places], valid)]] = False
             open_places = np.flatnonzero(holds & ~shown)
-            if len(open_places) > _MANY:
+            if len(open_places) > _MANY and reasoner.check is None:
                 implied = self._follow((literal, *self._always)) - self._always
                 nearby = signatures.find_overlapping_nearby(implied, self._always, others[open_places])
                 holds[open_places[nearby]] = False
@@ -215,7 +241,7 @@ class IndexView:
                 waiting = waiting[~follows]
                 proved.clear()
             if self.reasoner.learn_found() and len(waiting):
-                valid = self.reasoner.find_valid_objects()
+                valid = self.reasoner.find_certain_objects()
                 waiting = waiting[~self._index.signatures.find_overlapping(literal, others[waiting], valid)]
         return holds
 

@@ -113,6 +113,17 @@ class Signatures:
             # A view: only the words with new objects are computed.
             self._layers.spread(self.blocks[number][:, min(words) : max(words) + 1], 0)
 
+    def place(self, part: int, inside: int, objects: int) -> None:
+        """Decide which of some objects may be in a part; `compute_again` lets that have its consequences."""
+        for number, block in enumerate(self.blocks):
+            chosen, changed = (_take_block(bits, number) for bits in (inside, objects))
+            block[part] = block[part] & ~changed | chosen & changed
+
+    def compute_again(self) -> None:
+        """Compute all sets of all objects again from the parts that the objects may be in."""
+        for block in self.blocks:
+            self._layers.spread(block, 0)
+
     # -- questions about many literals ---------------------------------------------------------------------------
 
     def find_overlapping(self, literal: int, others: NDArray[np.int64], valid: int) -> NDArray[np.bool_]:
@@ -122,8 +133,7 @@ class Signatures:
         overlapping = np.zeros(len(others), np.bool_)
         remaining = np.arange(len(others))
         for number, block in enumerate(self.blocks):
-            bits = wanted >> number * BLOCK_OBJECTS & (1 << BLOCK_OBJECTS) - 1
-            mask = np.frombuffer(bits.to_bytes(BLOCK_OBJECTS // 8, "little"), np.uint64)
+            mask = _take_block(wanted, number)
             for words in (slice(word, word + 1) for word in np.flatnonzero(mask)):
                 literals = others[remaining]
                 values = block[literals >> 1, words] ^ np.where(literals & 1, _FULL, np.uint64(0))[:, None]
@@ -271,6 +281,12 @@ class Layers:
             apart[2 * nodes] |= apart[left] | apart[other]
             apart[2 * nodes + 1] |= apart[left ^ 1] & apart[other ^ 1] & is_meet
         return apart
+
+
+def _take_block(bits: int, number: int) -> Words:
+    """Return the objects of a block among some objects, as words."""
+    within = bits >> number * BLOCK_OBJECTS & (1 << BLOCK_OBJECTS) - 1
+    return np.frombuffer(within.to_bytes(BLOCK_OBJECTS // 8, "little"), np.uint64)
 
 
 def _complement(literals: NDArray[np.int64]) -> Words:
