@@ -72,7 +72,7 @@ def name_of(number: int) -> str:
 
 
 def make_archive(
-    place: Path | str, size: int = 100_000, *, seed: int = 0, bases: int = 4, facts: int = 20
+    place: Path | str, size: int = 100_000, *, seed: int = 0, bases: int = 4, facts: int = 20, compares: bool = False
 ) -> MadeArchive:
     """Make an archive, and all that is in it, in one transaction.
 
@@ -88,9 +88,11 @@ def make_archive(
         How many base catalogs.
     facts
         How many facts are declared.
+    compares
+        Whether a tenth of the criteria compare two columns.
     """
     lineage = generate(size, seed)
-    catalogs = make_catalogs(lineage, seed, bases)
+    catalogs = make_catalogs(lineage, seed, bases, compares=compares)
     digests = [one.digest for one in catalogs]
     with open_database(place, create=True, who="generator") as database, database.writing() as writing:
         add_catalogs(writing, *catalogs)

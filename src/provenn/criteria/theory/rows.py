@@ -193,14 +193,10 @@ def _contains(values: Values, kind: Type, key: Key | None) -> bool:
 
 
 def _read_row(row: Row, columns: Mapping[AttributeIdentity, ColumnNode]) -> dict[AttributeIdentity, Constant]:
-    return {
-        identity: Constant(columns[identity].type, key) for identity, key in row.items() if identity in columns
-    }
+    return {identity: Constant(columns[identity].type, key) for identity, key in row.items() if identity in columns}
 
 
-def _fulfils(
-    row: Row, literals: Sequence[tuple[Leaf, bool]], columns: Mapping[AttributeIdentity, ColumnNode]
-) -> bool:
+def _fulfils(row: Row, literals: Sequence[tuple[Leaf, bool]], columns: Mapping[AttributeIdentity, ColumnNode]) -> bool:
     values = _read_row(row, columns)
     try:
         for leaf, holds in literals:

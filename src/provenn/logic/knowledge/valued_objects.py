@@ -29,13 +29,13 @@ _RANDOM: Final = 256
 class RowTheory(Theory, Protocol):
     """A theory whose sets are conditions on the values of a row."""
 
-    def draw_row(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    def draw_row(self, row: Mapping[Any, Any]) -> Mapping[Any, Any]:
         """Return a row with random values of the attributes that it lacks."""
 
-    def find_row(self, inside: Collection[str], outside: Collection[str]) -> Mapping[str, Any] | None:
+    def find_row(self, inside: Collection[str], outside: Collection[str]) -> Mapping[Any, Any] | None:
         """Return a row in some sets and outside others, or None if none was found."""
 
-    def locate_rows(self, rows: Sequence[Mapping[str, Any]], labels: Collection[str]) -> dict[str, tuple[int, int]]:
+    def locate_rows(self, rows: Sequence[Mapping[Any, Any]], labels: Collection[str]) -> dict[str, tuple[int, int]]:
         """Return for each of some sets the rows inside it, and the rows for which that is not certain, as bits."""
 
 
@@ -59,7 +59,8 @@ class ValuedObjects:
         graph: SetGraph,
         signatures: Signatures,
         labels: MutableMapping[str, int],
-        rows: Mapping[int, Mapping[str, Any]] | None = None,
+        *,
+        rows: Mapping[int, Mapping[Any, Any]] | None = None,
         certain: int = 0,
         known: Iterable[str] = (),
     ) -> None:
@@ -103,7 +104,7 @@ class ValuedObjects:
                 return literal >> 1
         return None
 
-    def complete(self, reasoner: Reasoner, parts: set[int], literals: Sequence[int]) -> Mapping[str, Any] | None:
+    def complete(self, reasoner: Reasoner, parts: set[int], literals: Sequence[int]) -> Mapping[Any, Any] | None:
         """Move an object that answers a question to the sets of a row; return the row, or None if there is none.
 
         The object stays as it is without a row, and where it would no longer answer the question.
@@ -138,7 +139,7 @@ class ValuedObjects:
             return row
         return None
 
-    def note(self, first: int, rows: Sequence[Mapping[str, Any] | None]) -> None:
+    def note(self, first: int, rows: Sequence[Mapping[Any, Any] | None]) -> None:
         """Note the rows of new objects, from a number on."""
         for place, row in enumerate(rows, first):
             if row is not None:
