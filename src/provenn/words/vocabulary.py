@@ -346,7 +346,9 @@ def name_facts(reading: Reading, facts: Iterable[Fact]) -> list[Fact]:
 def sort_by_name(reading: Reading, digests: Collection[CatalogDigest]) -> list[CatalogDigest]:
     """Return the digests of catalogs sorted by name, named catalogs first."""
     names_by_digest = catalog_names.find_names_by_digest(reading, digests)
-    return sorted(digests, key=lambda digest: (digest not in names_by_digest, names_by_digest.get(digest, ()), digest))
+    named = sorted(names_by_digest, key=lambda digest: (names_by_digest[digest], digest))
+    # Sorting digests without a key is much faster, and most of very many catalogs have no name.
+    return [*named, *sorted(digest for digest in digests if digest not in names_by_digest)]
 
 
 def choose_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, str]:
