@@ -5,8 +5,9 @@ computes from the cells of `provenn.spark.crossmatch` how many rows are copied, 
 they are divided among partitions. No row is matched.
 
 ``--measure 10000000`` also matches two catalogs of that size, and prints the rows for each second of a core, and the
-hours that the large match would take at this rate on ``--cores``. The time is that of reading Parquet, matching, and
-counting; seconds of processors count, which other work on the machine changes little.
+hours that the large match would take at this rate on ``--cores``. ``--engine spark`` leaves the match to Spark, which
+is the way for that many rows; otherwise it is matched without Spark, up to the size of a look. The time is that of
+reading Parquet, matching, and counting; seconds of processors count, which other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 
 import numpy as np
 
 from benchmarks.measure import show, show_load, shown
+from provenn.targets.engine_choice import EngineChoice, choose_engine
 
 __all__ = ["Sizes", "Sky", "draw_sky", "main", "measure_rate", "simulate_sizes"]
 
@@ -124,18 +127,31 @@ def simulate_sizes(sky: Sky, left: int, right: int, radius: float, partitions: i
     return Sizes(float(rows.mean()), float(nearby.mean()), float(crowd.max()), mean, largest, shuffled * ROW_BYTES)
 
 
-def measure_rate(rows: int, radius: float, repeats: int) -> tuple[float, float, int]:
-    """Match two catalogs of some rows; return seconds by the clock and of processors, and the number of pairs."""
-    from benchmarks.crossmatch import count_pairs, write_sides  # noqa: PLC0415 - it imports pyarrow
-    from provenn.spark.engine import Engine  # noqa: PLC0415 - starting it is not measured
+def measure_rate(
+    rows: int, radius: float, repeats: int, place: Path, engine: EngineChoice = "auto"
+) -> tuple[float, float, int]:
+    """Match two catalogs of some rows; return seconds by the clock and of processors, and the number of pairs.
 
-    with tempfile.TemporaryDirectory() as place, Engine() as engine:
-        write_sides(Path(place), rows, rows)
-        count_pairs(Path(place), radius, engine.session)
-        took = []
-        for _ in range(repeats):
-            seconds, pairs = count_pairs(Path(place), radius, engine.session)
-            took.append(seconds)
+    The sides are written to a folder, if it has none. Each match has a radius of its own, so no answer is remembered.
+    """
+    import provenn  # noqa: PLC0415 - the simulation does without
+    from benchmarks.crossmatch import write_sides  # noqa: PLC0415 - it imports pyarrow
+    from benchmarks.measure import processor_time  # noqa: PLC0415
+
+    if not (place / "left").exists():
+        write_sides(place, rows, rows)
+    took = []
+    with (
+        tempfile.TemporaryDirectory(dir=place) as temporary,
+        provenn.open(Path(temporary) / "archive", progress=False) as archive,
+    ):
+        left, right = (archive.ingest(name, place / name, key="id", population="star") for name in ("left", "right"))
+        for side in (left, right):
+            side.restrict(side.select("vmag < 0")).count()  # verifies the keys
+        for turn in range(repeats):
+            used, start = processor_time(), perf_counter()
+            pairs = left.crossmatch(right, radius + turn / 1000).count(engine=engine)
+            took.append((perf_counter() - start, processor_time() - used))
     return median(clock for clock, _ in took), median(used for _, used in took), pairs
 
 
@@ -147,7 +163,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--partitions", type=int, default=PARTITIONS, help="default: %(default)s")
     parser.add_argument("--cores", type=int, default=CORES, help="default: %(default)s")
     parser.add_argument("--measure", type=int, action="append", default=[], metavar="ROWS", help="may be repeated")
-    parser.add_argument("--repeats", type=int, default=3, help="default: %(default)s")
+    parser.add_argument("--repeats", type=int, default=2, help="default: %(default)s")
+    parser.add_argument("--engine", default="auto", help="auto, look or spark; default: %(default)s")
+    parser.add_argument("--place", type=Path, help="a folder that keeps both sides for the next run of this size")
     options = parser.parse_args(arguments)
     sky = draw_sky(np.random.default_rng(1), SAMPLE)
     lines = []
@@ -162,11 +180,14 @@ def main(arguments: Sequence[str] = ()) -> int:
         lines,
     )
     for rows in options.measure:
-        clock, used, pairs = measure_rate(rows, RADIUS, options.repeats)
+        with tempfile.TemporaryDirectory() as temporary:
+            clock, used, pairs = measure_rate(
+                rows, RADIUS, options.repeats, options.place or Path(temporary), choose_engine(options.engine)
+            )
         rate = 2 * rows / used
         hours = (options.left + options.right) / rate / options.cores / 3600
         show(
-            f"{shown(rows)} rows with as many, within {RADIUS:g} arcsec: the median of {options.repeats}",
+            f"{shown(rows)} rows with as many, within {RADIUS:g} arcsec ({options.engine}): median, {options.repeats}",
             ("seconds", "processor", "pairs", "rows a second of a core", f"hours for all on {options.cores} cores"),
             [(shown(clock), shown(used), shown(pairs), shown(round(rate)), f"{hours:.2f}")],
         )

@@ -23,6 +23,7 @@ from provenn.digests import CatalogDigest
 from provenn.files.column_bounds import ColumnBounds
 from provenn.knowledge.consequences import relate_atoms
 from provenn.knowledge.file_facts import FileFact
+from provenn.knowledge.file_pixels import find_far_files
 from provenn.logic import Knowledge, disjoint
 from provenn.logic.terms import Term
 
@@ -88,7 +89,8 @@ def find_irrelevant_files(
 ) -> frozenset[int]:
     """Return the places of files in which a condition is proved to be TRUE for no row.
 
-    Files in order are judged in groups, by their common statements; only a group that may matter is divided.
+    The pixels of files are judged first, by arithmetic. Other files are judged in order and in groups, by their common
+    statements; only a group that may matter is divided.
 
     Parameters
     ----------
@@ -101,6 +103,18 @@ def find_irrelevant_files(
     find_attribute
         Returns what is known of an attribute.
     """
+    far, is_all = find_far_files(condition, atoms, [(file.position, file.pixels) for file in files])
+    near = [place for place in range(len(files)) if place not in far]
+    if is_all or not near:
+        return frozenset(far)
+    others = _refute_by_facts(condition, atoms, [files[place] for place in near], find_attribute)
+    return frozenset({*far, *(near[place] for place in others)})
+
+
+def _refute_by_facts(
+    condition: Term, atoms: Sequence[Atom], files: Sequence[StatedFile], find_attribute: FindAttribute
+) -> frozenset[int]:
+    """Return the places of files whose statements, as facts, prove that a condition is TRUE for no row."""
     mentioned = relate_atoms(atoms, find_attribute)[1]
     identities = {identity for atom in (*atoms, *mentioned) for identity in identities_in(atom.term)}
     places: dict[StatedFile, list[int]] = {}

@@ -15,14 +15,15 @@ from provenn.data.stored_reads import note_fragment, note_table
 from provenn.files.data_folder import DataFolder
 from provenn.files.file_set import GIVEN
 from provenn.files.hashing import HashMemory
-from provenn.files.listing import choose_files
+from provenn.files.listing import File, choose_files
 from provenn.gate.entrances import entrance
 from provenn.look.allowance import Allowance
 from provenn.look.parquet_rows import ReadColumn, read_parquet_rows
 from provenn.look.refusal import NeedsSpark
+from provenn.look.row_groups import RegionRows
 from provenn.look.suitability import check_base_kind
 
-__all__ = ["BATCH", "count_unique_keys", "read_base_rows", "read_fragment_rows"]
+__all__ = ["BATCH", "check_base_files", "count_unique_keys", "read_base_rows", "read_fragment_rows"]
 
 BATCH = 1 << 17
 """The rows that are read at once."""
@@ -38,6 +39,8 @@ def read_base_rows(
     *,
     chosen: Collection[str] | None = None,
     most: int = BATCH,
+    checked: Sequence[File] | None = None,
+    region: RegionRows | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the rows of a base catalog, in tables whose columns are named by identity.
 
@@ -60,6 +63,30 @@ def read_base_rows(
         The fingerprints of the files to read; None for all files.
     most
         The most rows of a table.
+    checked
+        The files to read, of those that `check_base_files` has returned; None to check them here.
+    region
+        The rows that matter, if only those in a region do.
+
+    Raises
+    ------
+    NeedsSpark
+        If Spark must read the files.
+    FilesMissingError, FilesChangedError
+        If the files are missing or have changed.
+    BaseFilesError
+        If the owner has not allowed the format.
+    """
+    for file in check_base_files(base, folder, memory, chosen) if checked is None else checked:
+        allowance.spend_file()
+        with file.open() as opened:
+            yield from read_parquet_rows(opened, file.name, columns, allowance, most, region=region)
+
+
+def check_base_files(
+    base: Base, folder: DataFolder | None, memory: HashMemory, chosen: Collection[str] | None = None
+) -> list[File]:
+    """Return the files of a base catalog with some fingerprints, or all, after checking that no file has changed.
 
     Raises
     ------
@@ -80,10 +107,7 @@ def read_base_rows(
         note_table(base)
     prints = files.check(memory)
     names = None if chosen is None else {name for name, text in prints.items() if text in chosen}
-    for file in choose_files(files.list_own_files(), names):
-        allowance.spend_file()
-        with file.open() as opened:
-            yield from read_parquet_rows(opened, file.name, columns, allowance, most)
+    return choose_files(files.list_own_files(), names)
 
 
 def read_fragment_rows(

@@ -6,10 +6,12 @@ Spark reads all others: nanoseconds and INT96, unsigned 64-bit integers, nested 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, Final
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,7 +25,10 @@ from provenn.look.allowance import Allowance
 from provenn.look.arrow_tables import find_result_type
 from provenn.look.refusal import NeedsSpark
 
-__all__ = ["ReadColumn", "read_parquet_rows"]
+if TYPE_CHECKING:
+    from provenn.look.row_groups import RegionRows
+
+__all__ = ["ReadColumn", "read_column_ranges", "read_parquet_rows"]
 
 _STORED: Final[dict[str, tuple[Any, ...]]] = {
     "boolean": (pa.bool_(),),
@@ -62,7 +67,13 @@ class ReadColumn:
 
 
 def read_parquet_rows(
-    opened: IO[bytes], name: str, columns: Sequence[ReadColumn], allowance: Allowance, most: int
+    opened: IO[bytes],
+    name: str,
+    columns: Sequence[ReadColumn],
+    allowance: Allowance,
+    most: int,
+    *,
+    region: RegionRows | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the rows of an open Parquet file, in tables of at most `most` rows; NULL and NaN are kept apart.
 
@@ -76,6 +87,8 @@ def read_parquet_rows(
         The bytes that may still be read.
     most
         The most rows of a table.
+    region
+        The rows that matter, if only those in a region do: row groups without such rows are not read.
 
     Raises
     ------
@@ -89,6 +102,8 @@ def read_parquet_rows(
     wanted = set(names)
     for number in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(number)
+        if region is not None and not region.may_have(partial(_find_range, group, columns)):
+            continue
         chunks = (group.column(place) for place in range(group.num_columns))
         size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in wanted)
         batches = file.iter_batches(most, row_groups=[number], columns=names)
@@ -106,6 +121,45 @@ def read_parquet_rows(
                 )
             allowance.spend_bytes(max(share, table.nbytes))  # repeated values take little room in a file
             yield table
+
+
+def read_column_ranges(opened: IO[bytes], name: str, columns: Sequence[str]) -> list[tuple[float, float] | None]:
+    """Return the lowest and the highest number in columns of a Parquet file, NaN aside, by what its footer says.
+
+    A column without such numbers in the footer has None, and so has a column whose values are no numbers.
+
+    Raises
+    ------
+    NeedsSpark
+        If the file cannot be read.
+    """
+    with _refuse_failures(name):
+        metadata = parquet.ParquetFile(opened, pre_buffer=False).metadata
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
+        return [_join_ranges(groups, places[column]) if column in places else None for column in columns]
+
+
+def _find_range(group: Any, columns: Sequence[ReadColumn], identity: AttributeIdentity) -> tuple[float, float] | None:  # noqa: ANN401 - pyarrow has no types
+    """Return the lowest and the highest number of an attribute in a row group, NaN aside; None if it is not known."""
+    names = {column.name for column in columns if column.identity == identity}
+    for place in range(group.num_columns):
+        if group.column(place).path_in_schema in names:
+            return _join_ranges([group], place)
+    return None
+
+
+def _join_ranges(groups: Sequence[Any], place: int) -> tuple[float, float] | None:
+    """Return the lowest and the highest number of a column in all row groups; None if one does not tell."""
+    ranges = []
+    for group in groups:
+        stated = group.column(place).statistics
+        if stated is None or not stated.has_min_max or not isinstance(stated.min, int | float):
+            return None
+        ranges.append((float(stated.min), float(stated.max)))
+    if not ranges or any(math.isnan(number) for pair in ranges for number in pair):
+        return None
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
 
 
 def _check_footer(file: Any, name: str, columns: Sequence[ReadColumn]) -> None:  # noqa: ANN401 - pyarrow has no types

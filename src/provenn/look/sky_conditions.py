@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from provenn.sky.points import Flags, Numbers
     from provenn.sky.polygons import Polygon
 
-__all__ = ["find_inside_rows"]
+__all__ = ["find_inside_rows", "reduce_to_circle"]
 
 _MOST_DISTANCES: Final = 10_000_000
 """The most distances of positions from sides that are measured for a table."""
@@ -50,7 +50,7 @@ def find_inside_rows(call: Call, ra: Numbers, dec: Numbers) -> Flags:
     low, high = (region.dec_from, region.dec_to) if isinstance(region, Box) else _bound_declinations(region)
     inside = (dec >= low) & (dec <= high) & np.isfinite(ra)
     (places,) = np.nonzero(inside)
-    points = Points.at(_reduce_to_circle(ra[places]), dec[places])
+    points = Points.at(reduce_to_circle(ra[places]), dec[places])
     if len(places) * len(constants) > _MOST_DISTANCES:
         raise NeedsSpark("very many positions are compared with a region of many sides")
     if not isinstance(region, Box) and (region.from_border(points) <= MARGIN).any():
@@ -66,7 +66,7 @@ def _bound_declinations(region: Cone | Polygon) -> tuple[float, float]:
     return max(-90.0, centre - reach), min(90.0, centre + reach)
 
 
-def _reduce_to_circle(ra: Numbers) -> Numbers:
+def reduce_to_circle(ra: Numbers) -> Numbers:
     """Return right ascensions modulo 360, to the last bit as ``pmod`` of Spark: remainders have no rounding."""
     remainder = np.fmod(ra, 360.0)
     return np.where(remainder < 0, np.fmod(remainder + 360.0, 360.0), remainder)

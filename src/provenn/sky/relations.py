@@ -61,7 +61,10 @@ def is_far(pixels: Moc, region: Region) -> bool:
     circles around their cells must have a gap.
     """
     if not isinstance(region, Moc):
-        return relation(pixels, region).apart
+        between = float(measure_separation(pixels.cap.centre, region.cap.centre))
+        if between > pixels.cap.radius + region.cap.radius + MARGIN:
+            return True
+        return _check_sides(pixels.cells, region, (OUTSIDE,))[0]
     groups, others = (
         [build_cells(order, numbers) for order, numbers in coverage.cells.items()] for coverage in (pixels, region)
     )

@@ -7,7 +7,7 @@ same answer is left to Spark, which remains the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,11 +22,15 @@ from provenn.data import fragments
 from provenn.data.changed_files import add_recorded_contents, read_contents
 from provenn.data.file_memory import FileMemory
 from provenn.data.usable_fragments import select_usable
+from provenn.digests import content_digest
 from provenn.errors import StoreError
 from provenn.knowledge import verified_keys
-from provenn.look.allowance import LARGEST, Allowance
+from provenn.look.allowance import LARGEST_MATCH, MOST_MATCHED_FILES, Allowance
 from provenn.look.refusal import NeedsSpark
 from provenn.look.suitability import check_base_kind, check_condition, is_exact_term, is_readable_type
+from provenn.targets.look_sizes import check_size, walk_needed
+from provenn.targets.match_looking import check_match, make_sides
+from provenn.targets.match_steps import Match, Matched
 from provenn.targets.plan import Plan
 from provenn.targets.steps import (
     Combine,
@@ -41,7 +45,6 @@ from provenn.targets.steps import (
     Scan,
     Select,
     find_key,
-    walk_steps,
 )
 from provenn.targets.workplace import DataPlace
 
@@ -49,17 +52,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from provenn.criteria.nodes import Condition
+    from provenn.files.listing import File
+    from provenn.look.row_groups import RegionRows
 
-__all__ = ["check_steps", "find_refusal", "take_look"]
+__all__ = ["check_steps", "count_rows", "find_refusal", "take_look"]
 
 T = TypeVar("T")
 
-_STEPS = (Scan, FragmentScan, Nothing, Select, Derive, Restrict, Exclude, Combine, Concat, Fill)
+_STEPS = (Scan, FragmentScan, Nothing, Select, Derive, Restrict, Exclude, Combine, Concat, Fill, Match, Matched)
 _FEW = 1 << 13
 """The rows that are read at once if a few rows are enough."""
 
 
-def check_steps(plan: Plan, *, few: bool = False) -> None:
+def check_steps(plan: Plan, *, few: bool = False, counts: bool = False) -> None:
     """Make sure, without reading a file, that a look can read what a plan reads.
 
     Parameters
@@ -68,13 +73,15 @@ def check_steps(plan: Plan, *, few: bool = False) -> None:
         The plan.
     few
         Whether the first rows are enough, so that the size of the data does not matter.
+    counts
+        Whether the number of rows is enough, whatever the attributes of the plan.
 
     Raises
     ------
     NeedsSpark
         If it cannot, as far as the plan shows.
     """
-    for step in walk_steps(plan.after):
+    for step, needed in walk_needed(plan.after, plan.needed):
         if not isinstance(step, _STEPS):
             raise NeedsSpark(f"the plan has the step {step.word}")
         match step:
@@ -87,11 +94,15 @@ def check_steps(plan: Plan, *, few: bool = False) -> None:
                 raise NeedsSpark(f"{attribute.name} is computed by more than arithmetic of floating-point numbers")
             case Restrict() | Exclude() | Combine() | Concat(is_disjoint=False):
                 _check_joined_keys(step)
+            case Match():
+                check_match(step, frozenset() if counts and step is plan.after else needed)
+            case Matched(key=key):
+                _check_matched_key(step, key)
     for column in plan.columns:
         if not is_readable_type(column.type):
             raise NeedsSpark(f"{column.name} has the type {column.type}")
-    if not few and (size := _estimate_size(plan)) > LARGEST:
-        raise NeedsSpark(f"the plan reads about {size / 2**20:,.0f} MB, and a look at most {LARGEST >> 20} MB")
+    if not few:
+        check_size(plan)
 
 
 def find_refusal(plan: Plan) -> str:
@@ -104,6 +115,18 @@ def find_refusal(plan: Plan) -> str:
     except NeedsSpark as refusal:
         return refusal.reason
     return ""
+
+
+def count_rows(place: DataPlace, plan: Plan) -> int:
+    """Return the number of rows of a plan, read in this process.
+
+    Raises
+    ------
+    NeedsSpark, FilesMissingError, FilesChangedError, BaseFilesError
+        As for `take_look`.
+    """
+    check_steps(plan, counts=True)
+    return _take(_Look(place, plan, None), lambda look: look.count_result())
 
 
 def take_look(place: DataPlace, plan: Plan, take: Callable[[Iterator[pa.Table]], T], *, few: bool = False) -> T:
@@ -132,18 +155,27 @@ def take_look(place: DataPlace, plan: Plan, take: Callable[[Iterator[pa.Table]],
         If files lie outside the permitted folders, or their format is not allowed.
     """
     check_steps(plan, few=few)
-    look = _Look(place, plan, _FEW if few else None)
+
+    def take_tables(look: _Look) -> T:
+        with closing(look.read_result()) as tables:
+            return take(tables)
+
+    return _take(_Look(place, plan, _FEW if few else None), take_tables)
+
+
+def _take(look: _Look, take: Callable[[_Look], T]) -> T:
+    """Return what a function makes of a look, with the precautions before and after."""
     look.check_fragments()
     look.verify_keys()
-    numbers = [fragment.id for fragment in plan.fragments]
+    numbers = [fragment.id for fragment in look.plan.fragments]
     try:
-        with fragments.pin_fragments_of_look(place.database, numbers), closing(look.read_result()) as tables:
-            answer = take(tables)
+        with fragments.pin_fragments_of_look(look.place.database, numbers):
+            answer = take(look)
     except StoreError as error:
         if not numbers:
             raise
         raise NeedsSpark(f"a fragment cannot be read, or was deleted meanwhile: {error.message}") from error
-    place.check_bases(plan.bases)
+    look.place.check_bases(look.plan.bases)
     return answer
 
 
@@ -165,6 +197,8 @@ class _Look:
         self.plan = plan
         self.batch = batch or BATCH
         self.allowance = Allowance()
+        self.match_allowance = Allowance(LARGEST_MATCH, MOST_MATCHED_FILES)
+        self.files: dict[str, Sequence[File]] = {}
 
     @cached_property
     def memory(self) -> FileMemory:
@@ -214,18 +248,58 @@ class _Look:
         for table in self._read(self.plan.after, self.plan.needed):
             yield table.select(identities).rename_columns(names)
 
-    def _read(self, step: PlanStep, needed: frozenset[AttributeIdentity]) -> Iterator[pa.Table]:
-        """Yield the rows of a step, with the key and the needed attributes under their identities."""
+    def count_result(self) -> int:
+        """Return the number of rows of the plan."""
+        step = self.plan.after
+        if not isinstance(step, Match) or step.catalog.rule.is_mutual:
+            return sum(table.num_rows for table in self._read(step, self.plan.needed))
+        from provenn.look.matching import count_pairs  # noqa: PLC0415 - pyarrow takes a while to import
+
+        read = partial(self._read, keys=False)
+        return count_pairs(*make_sides(step, frozenset(), read, self._list_files, counts=True), step.catalog.rule)
+
+    def _read(
+        self,
+        step: PlanStep,
+        needed: frozenset[AttributeIdentity],
+        file: File | None = None,
+        *,
+        keys: bool = True,
+    ) -> Iterator[pa.Table]:
+        """Yield the rows of a step, with the key and the needed attributes under their identities.
+
+        Parameters
+        ----------
+        step, needed
+            The step, and the attributes that are needed of it.
+        file
+            The file to read, for the scan of a step that takes its rows one by one; None for all files.
+        keys
+            Whether such a step gives the key, too.
+        """
         reads = step.reads(needed)
         match step:
             case Scan() | FragmentScan():
-                return self._read_stored(step, needed)
+                return self._read_stored(step, needed, file, keys=keys)
             case Nothing():
                 return iter(())
+            case Select(input=Scan() as scan):
+                rows = self._read_stored(scan, reads[0], file, keys=keys, region=self._find_region(step))
+                return self._select_rows(step, rows)
             case Select():
-                return self._select_rows(step, self._read(step.input, reads[0]))
+                return self._select_rows(step, self._read(step.input, reads[0], file, keys=keys))
             case Derive():
-                return self._derive(step, self._read(step.input, reads[0]))
+                return self._derive(step, self._read(step.input, reads[0], file, keys=keys))
+            case Match():
+                from provenn.look.matching import read_pairs  # noqa: PLC0415 - pyarrow takes a while to import
+
+                return read_pairs(*make_sides(step, needed, self._read, self._list_files), step.catalog.rule)
+            case Matched(key=(pair_key,)):
+                from provenn.look.joins import filter_by_key  # noqa: PLC0415 - see above
+
+                (key,) = find_key(step.attributes)
+                pairs = (pair.rename_columns({pair_key: key}) for pair in self._read(step.pairs, reads[1]))
+                return filter_by_key(self._read(step.input, reads[0]), pairs, key, is_in=True)
             case Restrict() | Exclude():
                 from provenn.look.joins import filter_by_key  # noqa: PLC0415 - pyarrow takes a while to import
 
@@ -245,13 +319,38 @@ class _Look:
                 )
         raise NeedsSpark(f"the plan has the step {step.word}")
 
-    def _read_stored(self, step: Scan | FragmentScan, needed: frozenset[AttributeIdentity]) -> Iterator[pa.Table]:
+    def _list_files(self, scan: Scan) -> Sequence[File]:
+        """Return the files of a scan that is read file by file, after checking all files of its catalog once."""
+        from provenn.look.base_rows import check_base_files  # noqa: PLC0415 - see above
+
+        name = content_digest("scan", [scan.base.digest, sorted(scan.chosen or ())])
+        if name not in self.files:
+            base = self._restore(scan.base)
+            self.files[name] = check_base_files(base, self.place.folder_if_known, self.memory, scan.chosen)
+        return self.files[name]
+
+    def _find_region(self, step: Select) -> RegionRows | None:
+        """Return the rows that a selection may take, if it takes those in a region alone."""
+        from provenn.look.row_groups import find_region_rows  # noqa: PLC0415 - see above
+
+        label = step.condition.label
+        return None if label is None else find_region_rows(_read_condition(label, step.input))
+
+    def _read_stored(
+        self,
+        step: Scan | FragmentScan,
+        needed: frozenset[AttributeIdentity],
+        file: File | None,
+        *,
+        keys: bool,
+        region: RegionRows | None = None,
+    ) -> Iterator[pa.Table]:
         """Yield the rows of a base catalog or a fragment."""
         from provenn.look.base_rows import read_base_rows, read_fragment_rows  # noqa: PLC0415 - see above
         from provenn.look.parquet_rows import ReadColumn  # noqa: PLC0415
 
         key = find_key(step.attributes)
-        identities = [*key, *sorted(needed.difference(key))]
+        identities = [*(key if keys else ()), *sorted(needed.difference(key))]
         names = dict(step.fragment.columns) if isinstance(step, FragmentScan) else {}
         attributes = [step.attributes[identity] for identity in identities]
         columns = [
@@ -259,9 +358,13 @@ class _Look:
             for attribute in attributes
         ]
         folder = self.place.folder_if_known
+        if isinstance(step, Scan) and file is not None:
+            return read_base_rows(
+                step.base, folder, {}, columns, self.match_allowance, most=self.batch, checked=[file], region=region
+            )
         if isinstance(step, Scan):
             base = self._restore(step.base)
-            options: dict[str, Any] = {"chosen": step.chosen, "most": self.batch}
+            options: dict[str, Any] = {"chosen": step.chosen, "most": self.batch, "region": region}
             return read_base_rows(base, folder, self.memory, columns, self.allowance, **options)
         if folder is None:
             raise NeedsSpark("the archive has no place for data")
@@ -334,6 +437,13 @@ def _read_condition(label: str, source: PlanStep) -> Condition:
     return parse_criterion(label, dict(source.attributes.items()), canonical=True).condition if cut is None else cut
 
 
+def _check_matched_key(step: PlanStep, key: Sequence[AttributeIdentity]) -> None:
+    """Make sure that the keys of sources in pairs are compared in Arrow as in Spark."""
+    own = find_key(step.attributes)
+    if len(key) > 1 or len(own) > 1 or step.attributes[own[0]].type not in (*INTEGRAL, DATE, STRING):
+        raise NeedsSpark("sources in pairs are found by keys that only Spark compares")
+
+
 def _check_joined_keys(step: PlanStep) -> None:
     """Make sure that keys are compared in Arrow as in Spark: a single whole number, date or text of the same type."""
     keys = [find_key(member.attributes) for member in step.inputs]
@@ -342,35 +452,3 @@ def _check_joined_keys(step: PlanStep) -> None:
     kinds = {member.attributes[key].type for member, (key,) in zip(step.inputs, keys, strict=True)}
     if len(kinds) > 1 or not kinds <= {*INTEGRAL, DATE, STRING}:
         raise NeedsSpark(f"keys of the type {' and '.join(sorted(map(str, kinds)))} are compared")
-
-
-_WIDTH = 8
-"""The bytes of a value, roughly."""
-
-
-def _estimate_size(plan: Plan) -> int:
-    """Return roughly how many bytes the scans of a plan read; scans of unknown size count nothing."""
-    return sum(_estimate_scan(step, needed) for step, needed in _walk_scans(plan.after, plan.needed))
-
-
-def _walk_scans(
-    step: PlanStep, needed: frozenset[AttributeIdentity]
-) -> Iterator[tuple[PlanStep, frozenset[AttributeIdentity]]]:
-    """Yield the scans below a step, with the attributes that are needed of each."""
-    stack: list[tuple[PlanStep, frozenset[AttributeIdentity]]] = [(step, needed)]
-    while stack:
-        current, wanted = stack.pop()
-        if isinstance(current, Scan | FragmentScan):
-            yield current, wanted
-        stack.extend(zip(current.inputs, current.reads(wanted), strict=True))
-
-
-def _estimate_scan(step: PlanStep, needed: frozenset[AttributeIdentity]) -> int:
-    """Return roughly how many bytes a scan reads."""
-    columns = len(needed.union(find_key(step.attributes)))
-    if isinstance(step, FragmentScan):
-        return step.fragment.rows * columns * _WIDTH
-    if isinstance(step, Scan):
-        total = len(step.base.files.fingerprints)
-        return (step.base.files.row_count or 0) * step.file_count // max(1, total) * columns * _WIDTH
-    return 0

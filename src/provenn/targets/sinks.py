@@ -22,7 +22,7 @@ from provenn.look.refusal import NeedsSpark
 from provenn.targets.dividing import derive_count
 from provenn.targets.leaning import find_supporting_facts
 from provenn.targets.learning import learn_count
-from provenn.targets.looking import take_look
+from provenn.targets.looking import count_rows, take_look
 from provenn.targets.plan import Plan
 from provenn.targets.workplace import DataPlace
 
@@ -223,7 +223,7 @@ class CountSink:
 
     def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[int]:
         """Count the rows without Spark."""
-        rows = take_look(place, plan, lambda tables: sum(table.num_rows for table in tables))
+        rows = count_rows(place, plan)
         return TakenRows(rows, rows)
 
     def take_rows(self, place: DataPlace, plan: Plan, data: PreparedData, /) -> TakenRows[int]:  # noqa: ARG002 - a sink

@@ -65,13 +65,17 @@ class VennRegion:
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """The relation of two catalogs, the facts that prove it, the assumptions about base files, and what helps."""
+    """The relation of two catalogs, the facts that prove it, the assumptions about base files, and what helps.
+
+    The proof to read is `chain`: the facts, and for a long proof the statements that follow between them.
+    """
 
     words: str
     summary: str
     reasons: tuple[ProofReason, ...]
     caveats: tuple[str, ...]
     helps: tuple[str, ...]
+    chain: tuple[ProofReason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,8 @@ class ProofAnswer:
         The assumptions about base files, one sentence each.
     helps
         For an unknown verdict: the closest statements that are proved, and possible rows with which it would be false.
+    chain
+        The proof to read: the facts, and for a long proof the statements that follow between them.
     """
 
     statement: LinkedStatement
@@ -137,6 +143,7 @@ class ProofAnswer:
     world: tuple[tuple[str, ...], ...] | None
     caveats: tuple[str, ...]
     helps: tuple[str, ...]
+    chain: tuple[ProofReason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +229,7 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
                 split_reasons(relation.reasons),
                 relation.caveats,
                 describe_help(relation.closest, relation.witnesses),
+                split_reasons(relation.lines),
             )
             for relation in comparison.relations
         ),
@@ -262,6 +270,7 @@ def _prove(archive: Archive, ask: str) -> ProofAnswer:
         None if regions is None else tuple(map(tuple, regions)),
         proof.caveats,
         describe_help(proof.closest, proof.witnesses),
+        split_reasons(proof.lines),
     )
 
 
