@@ -72,7 +72,7 @@ def name_of(number: int) -> str:
 
 
 def make_archive(
-    place: Path | str, size: int = 100_000, *, seed: int = 0, bases: int = 4, facts: int = 20
+    place: Path | str, size: int = 100_000, *, seed: int = 0, bases: int = 4, facts: int = 20, compares: bool = False
 ) -> MadeArchive:
     """Make an archive, and all that is in it, in one transaction.
 
@@ -88,9 +88,11 @@ def make_archive(
         How many base catalogs.
     facts
         How many facts are declared.
+    compares
+        Whether a tenth of the criteria compare two columns.
     """
     lineage = generate(size, seed)
-    catalogs = make_catalogs(lineage, seed, bases)
+    catalogs = make_catalogs(lineage, seed, bases, compares=compares)
     digests = [one.digest for one in catalogs]
     with open_database(place, create=True, who="generator") as database, database.writing() as writing:
         add_catalogs(writing, *catalogs)
@@ -99,9 +101,9 @@ def make_archive(
     return MadeArchive(lineage, digests)
 
 
-def make_catalogs(lineage: Lineage, seed: int = 0, bases: int = 4) -> list[Catalog]:
-    """Return the catalogs of a lineage, by number; no two are the same."""
-    maker = _Maker(Random(seed), bases)
+def make_catalogs(lineage: Lineage, seed: int = 0, bases: int = 4, *, compares: bool = False) -> list[Catalog]:
+    """Return the catalogs of a lineage, by number; no two are the same; with `compares`, criteria compare columns."""
+    maker = _Maker(Random(seed), bases, compares=compares)
     for operation, left, right in lineage.rows():
         maker.make(Operation(operation), left, right)
     return maker.made
@@ -110,10 +112,12 @@ def make_catalogs(lineage: Lineage, seed: int = 0, bases: int = 4) -> list[Catal
 class _Maker:
     """Makes catalogs one after the other."""
 
-    def __init__(self, random: Random, bases: int) -> None:
+    def __init__(self, random: Random, bases: int, *, compares: bool) -> None:
         self.random = random
         self.bases = [_base(number) for number in range(bases)]
-        self.selections = [[SelectSources.of(one, text) for text in _criteria(random)] for one in self.bases]
+        self.selections = [
+            [SelectSources.of(one, text) for text in _criteria(random, compares=compares)] for one in self.bases
+        ]
         self.derivations = [
             [DeriveAttributes.of(one, SqlCalculator.of({f"sum_{n}": f"mag_u + {n}"})) for n in range(20)]
             for one in self.bases
@@ -178,14 +182,19 @@ def _base(number: int) -> Base:
     )
 
 
-def _criteria(random: Random) -> list[str]:
+def _criteria(random: Random, *, compares: bool) -> list[str]:
     def one() -> str:
         name, low = random.choice(MEASURED), random.randrange(80, 220) / 10
         form = random.choice(["{0} < {1}", "{0} >= {1}", "{0} BETWEEN {1} AND {2}", "NOT ({0} < {1})", "{0} IS NULL"])
         return form.format(name, low, low + random.randrange(1, 30) / 10)
 
+    def compare() -> str:
+        name, other = random.sample(MEASURED, 2)
+        return random.choice(["{0} < {1}", "{0} - {1} > {2}"]).format(name, other, random.randrange(1, 30) / 10)
+
+    compared = [compare() for _ in range(CRITERIA // 10 if compares else 0)]
     joined = [f"{one()} {random.choice(['AND', 'OR'])} {one()}" for _ in range(CRITERIA // 3)]
-    return [*joined, *(one() for _ in range(CRITERIA - len(joined)))]
+    return [*compared, *joined, *(one() for _ in range(CRITERIA - len(joined) - len(compared)))]
 
 
 def _name(writing: Writing, digests: list[CatalogDigest]) -> None:

@@ -1,6 +1,7 @@
 """Which catalogs hold the same sources, cover, lie inside or are apart from a catalog: among 20 000 catalogs.
 
-Run ``python -m benchmarks discovery``; ``python -m benchmarks.discovery --size 100000`` for more catalogs. The archive
+Run ``python -m benchmarks discovery``; ``python -m benchmarks.discovery --size 100000`` for more catalogs, and
+``python -m benchmarks.discovery --compares`` for criteria that compare columns with each other. The archive
 is that of `benchmarks.archives`, in SQLite. Measured is a question in a process that has answered some before, the
 first question after a new catalog with a new criterion, and the first question after the archive was opened anew, from
 the stored index. For comparison, in the same run, the knowledge about all catalogs is built before the same question,
@@ -49,9 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and return whether what is promised is reached."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=SIZE)
-    size = parser.parse_args(arguments or []).size
+    parser.add_argument("--compares", action="store_true", help="a tenth of the criteria compare two columns")
+    options = parser.parse_args(arguments or [])
+    size = options.size
     with TemporaryDirectory() as folder:
-        digests = make_archive(Path(folder) / DATABASE, size).digests
+        digests = make_archive(Path(folder) / DATABASE, size, compares=options.compares).digests
         with open_archive(folder) as archive:
             rows, ratios = measure(archive, digests, Random(1))
     show(

@@ -125,8 +125,9 @@ def _memory(field: str) -> int:
     return 1024 * int(status.split(f"{field}:")[1].split()[0])
 
 
-def processor_time() -> float:
-    """Return how many seconds of processors this process and all below it have used so far (Linux)."""
+def processor_time(top: int | None = None) -> float:
+    """Return how many seconds of processors a process, by default this one, and all below it have used (Linux)."""
+    top = os.getpid() if top is None else top
     ticks, above = dict[int, int](), dict[int, int]()
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended
@@ -137,7 +138,7 @@ def processor_time() -> float:
     total = 0
     for number in ticks:
         one = number
-        while one and one != os.getpid():
+        while one and one != top:
             one = above.get(one, 0)
         total += ticks[number] if one else 0
     return total / os.sysconf("SC_CLK_TCK")

@@ -122,6 +122,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(config.option.basetemp, ignore_errors=True))
     # Tests of answers ask Spark; those of looks without Spark (tests/look, tests/targets/test_looking.py) compare both.
     os.environ.setdefault("PROVENN_ENGINE", "spark")
+    if os.environ.get("PROVENN_TEST_SPARK") != "warm":
+        os.environ["PROVENN_WARM"] = "off"  # no test uses the Spark that whoever runs the tests keeps warm
     os.environ.setdefault("JDK_JAVA_OPTIONS", " ".join(JAVA))
     os.environ.setdefault("SPARK_DRIVER_MEMORY", MEMORY_OF_SPARK)
     settings.register_profile("provenn", settings.get_profile(settings.get_current_profile_name()), deadline=None)

@@ -138,6 +138,7 @@ USES = {
     "allow": [],
     "prefer": ["twice", "twice"],
     "doctor": [],
+    "warm": ["--status"],
     "archive export": ["all.provenn"],
     "archive import": ["survey.provenn"],
     "exchange export": ["-o", "-"],

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 from uuid import uuid4
 
-__all__ = ["is_alive", "is_gone", "make_holder", "make_process_mark", "read_mark_state"]
+__all__ = ["is_alive", "is_gone", "make_holder", "make_machine_mark", "make_process_mark", "read_mark_state"]
 
 _HOLDER = re.compile(r"(?P<machine>.*)/(?P<pid>\d+)/(?P<started>\d+)/[0-9a-f]{32}", re.DOTALL)
 
@@ -47,18 +47,19 @@ def is_alive(word: str) -> bool:
 def make_process_mark() -> str:
     """Return a short mark for file names, to show whether this process still lives."""
     pid = os.getpid()
-    return f"{_make_machine_mark()}-{pid}-{_read_start(pid) or 0}"
+    return f"{make_machine_mark()}-{pid}-{_read_start(pid) or 0}"
 
 
 def read_mark_state(name: str) -> Literal["alive", "gone", "unknown"]:
     """Return the state of the process whose mark ends a name; unknown for other machines, or without a mark."""
     mark = _MARK.search(name)
-    if mark is None or mark["started"] == "0" or mark["machine"] != _make_machine_mark():
+    if mark is None or mark["started"] == "0" or mark["machine"] != make_machine_mark():
         return "unknown"
     return "alive" if str(_read_start(int(mark["pid"]))) == mark["started"] else "gone"
 
 
-def _make_machine_mark() -> str:
+def make_machine_mark() -> str:
+    """Return a short mark for file names, of this machine with its boot and process namespace."""
     return sha256(_describe_machine().encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import provenn
-from provenn.errors import CatalogNameError
+from provenn.errors import CatalogNameError, ProvennError
 from tests.archive.samples import write_parquet
 
 
@@ -131,3 +131,40 @@ def test_a_process_that_dies_while_it_writes_leaves_nothing(make_archive):
     with provenn.open(folder) as archive:
         assert len(archive) == before
         assert not archive.check().problems
+
+
+def test_many_definitions_in_one_call_are_those_of_the_verbs(make_archive):
+    """Steps name catalogs of the archive and of earlier steps, or are given handles."""
+    archive = make_archive("steps")
+    stars = archive["stars"]
+    bright, both, sampled, renamed, joined = archive.define_many(
+        [
+            ("bright", "select", "stars", "vmag < 6"),
+            ("both", "restrict", "bright", stars),
+            (None, "sample", "both", 0.5, {"seed": 3}),
+            (None, "rename", "both", {"vmag": "v"}),
+            ("joined", "concat", "bright", "both", {"order": "first"}),
+        ]
+    )
+    assert archive["bright"] == bright == stars.select("vmag < 6")
+    assert both == bright.restrict(stars)
+    assert sampled == both.sample(0.5, seed=3)
+    assert renamed == both.rename(vmag="v")
+    assert joined == bright.concat(both, order="first")
+    assert bright.select("vmag < 5").archive is archive, "a returned catalog does not wait"
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ([("a", "select", "stars", "vmag < 6"), ("b", "drop", "a")], "step 1 is no definition"),
+        ([("a", "select", "stars", "vmag < 6"), "b"], "step 1 is no definition"),
+        ([("a", "select", "stars", "vmag < 6"), ("b", "select", "nothing", "vmag < 6")], "nothing"),
+        ([("a", "select", "stars", "vmag < 6"), ("b", "select", "a", "vmag <")], "vmag <"),
+    ],
+)
+def test_no_definition_is_added_if_one_of_many_is_wrong(make_archive, steps, message):
+    archive = make_archive("wrong")
+    with pytest.raises(ProvennError, match=message):
+        archive.define_many(steps)
+    assert len(archive.search()) == 1

@@ -7,9 +7,11 @@ import pytest
 from pyarrow import parquet
 
 import provenn
+from provenn.archive.bounding import bound_regions
 from provenn.errors import ContradictionError, PopulationError, StatementError, UnknownCatalogError
 from provenn.knowledge.counts import record_count
 from provenn.knowledge.verified_keys import record_verification
+from provenn.logic.terms import Term
 from provenn.targets.dividing import derive_count
 from provenn.targets.learning import learn_count
 
@@ -81,6 +83,18 @@ def test_a_declared_fact_is_named_and_used_only_where_it_helps(survey):
     bounds = survey.bounds("bright - near")
     assert (bounds.low, bounds.high) == (300, 300)
     assert [fact.reason for fact in bounds.rests_on] == ["seen so far"]
+
+
+def test_regions_without_proofs_have_the_same_bounds(survey):
+    """The page Compare shows numbers alone: they are those of `bounds`, with and without declared facts."""
+    verify(survey, "stars", 1000)
+    learn(survey, bright=600, near=300)
+    bright, near, faint = (Term((survey[name].digest,)) for name in ("bright", "near", "faint"))
+    regions = [bright & near, bright - near, near - bright, bright & near - faint, faint - bright]
+    for _ in range(2):
+        expected = [(found.low, found.high) for found in map(survey.bounds, regions)]
+        assert survey.context.read(bound_regions, regions) == expected
+        survey.declare("near <= bright")
 
 
 def test_equal_by_count_follows_from_the_same_inequality(survey):

@@ -9,8 +9,14 @@ from moto.server import ThreadedMotoServer
 from pyarrow import fs, parquet
 
 import provenn
+from provenn.catalogs import Files
+from provenn.catalogs.schema import Attribute
+from provenn.criteria.types import parse_type
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 from provenn.files import hashing
+from provenn.files.export_notes import FileNotes
+from provenn.files.parquet_columns import VOTABLE_KEY
+from provenn.spark.tables.part_headers import add_headers
 from tests.archive.corrections import corrected, first_release
 
 
@@ -149,3 +155,24 @@ def test_a_lakehouse_in_an_object_store_is_refused():
 def test_rows_without_a_key_are_known_by_the_object(archive):
     place = put("a.parquet", {"x": [1, 1]})
     assert archive.ingest("rows", place, key=None, population="row").definition.key == ("provenn_file", "provenn_row")
+
+
+def test_parts_in_a_store_get_the_header_of_voparquet(s3):
+    """A store appends nothing to an object: parts are copied, with the rows and row groups that they have."""
+    attributes = [
+        Attribute("hip", "x:hip", parse_type("bigint"), nullable=True),
+        Attribute("plx", "x:plx", parse_type("double"), nullable=True, unit="mas", ucd="pos.parallax", description="π"),
+    ]
+    names = [f"part-{number}.parquet" for number in range(3)]
+    for number, name in enumerate(names):
+        put(f"out/{name}", {"hip": [number, number + 1], "plx": [0.5, None]})
+    filesystem, folder = fs.FileSystem.from_uri("s3://sky/out")
+    add_headers(filesystem, folder, names, attributes, FileNotes())
+    stored = {content["Key"] for content in s3.list_objects_v2(Bucket="sky")["Contents"]} - {"out/"}  # a mark of Arrow
+    assert stored == {*(f"out/{name}" for name in names), "out/_common_metadata"}
+    for number, name in enumerate(names):
+        table = parquet.read_table(f"{folder}/{name}", filesystem=filesystem)
+        assert table.to_pydict() == {"hip": [number, number + 1], "plx": [0.5, None]}
+        assert VOTABLE_KEY.encode() in parquet.read_metadata(f"{folder}/{name}", filesystem=filesystem).metadata
+    (column,) = (column for column in Files.at("s3://sky/out/*.parquet").columns if column.name == "plx")
+    assert (column.unit, column.ucd, column.description) == ("mas", "pos.parallax", "π")

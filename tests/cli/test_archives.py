@@ -12,7 +12,18 @@ from tests.cli.archive_session import Session
 from tests.cli.commands import all_commands
 
 # doctor tells that there is none
-NOT_IN_ARCHIVES = {"allow", "doctor", "example", "table", "demo", "samp clients", "samp hub", "dbt check", "dbt diff"}
+NOT_IN_ARCHIVES = {
+    "allow",
+    "doctor",
+    "example",
+    "table",
+    "demo",
+    "samp clients",
+    "samp hub",
+    "dbt check",
+    "dbt diff",
+    "warm",
+}
 IN_ARCHIVES = sorted(set(all_commands()) - NOT_IN_ARCHIVES)
 # Each as it works in the survey of the fixture.
 USES = {

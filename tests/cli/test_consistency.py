@@ -23,7 +23,7 @@ from tests.cli.test_app import ENVIRONMENT, run
 from tests.waiting import LIMIT, wait_until
 
 COMMANDS = all_commands()
-WITHOUT_ARCHIVE = {"allow", "example", "table", "demo", "samp clients", "samp hub", "dbt check", "dbt diff"}
+WITHOUT_ARCHIVE = {"allow", "example", "table", "demo", "samp clients", "samp hub", "dbt check", "dbt diff", "warm"}
 SHORT = {
     "--archive": "-a",
     "--name": "-n",

@@ -44,7 +44,7 @@ def looked(where: Path | str) -> dict[str, CheckResult]:
 def test_all_is_well_in_a_good_archive_and_people_and_programs_are_told(survey: Session):
     results = run_doctor(survey)
     assert [*results] == [
-        *("Python", "provenn", "packages", "Java", "Spark", "class archive"),
+        *("Python", "provenn", "packages", "Java", "Spark", "class archive", "warm Spark"),
         *("database", "store", "base files", "temporary folder", "terminal", "time zone"),
     ]  # fmt: skip
     assert {result["state"] for result in results.values()} <= {"ok", "warning"}

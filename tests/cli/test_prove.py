@@ -110,6 +110,7 @@ def test_the_schema_of_an_answer(tmp_path):
                 {"statement": "C == A", "file": file, "line": 2},
             ],
             "open_universe": False,
+            "chain": [{"statement": "B <= C", "from": ["B <= A", "C == A"], "open_universe": False}],
         },
         "world": None,
     }

@@ -22,6 +22,7 @@ from provenn.formats.opening import open_database
 from provenn.knowledge.declarations import declare_fact, retract_fact
 from provenn.logic import nonempty
 from tests.catalogs.samples import base
+from tests.waiting import FOR_EVER, wait_until
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 STARS = base()
@@ -161,6 +162,23 @@ def test_a_dropped_fragment_loses_its_files_and_keeps_its_row(database, folder):
         assert gone.removed_at is not None
         assert gone.dropped_reason == "damaged"
     assert collect_garbage(database, folder).deleted == ()
+
+
+def test_a_short_look_pins_nothing_and_a_long_one_does(database, folder, monkeypatch):
+    """A page that reads a fragment changes nothing in the archive; whoever reads for long is waited for."""
+    output = stored(database, folder, "one")
+
+    def is_pinned():
+        with database.reading() as reading:
+            return output.location in pins.find_pinned_places(reading, datetime.now(UTC))
+
+    monkeypatch.setattr(fragments, "_MOMENT", FOR_EVER)
+    with fragments.pin_fragments_of_look(database, [output.id]):
+        assert not is_pinned()
+    monkeypatch.setattr(fragments, "_MOMENT", 0.0)
+    with fragments.pin_fragments_of_look(database, [output.id]):
+        wait_until(is_pinned, "the fragment is pinned")
+    assert not is_pinned()
 
 
 def test_a_fragment_that_leans_on_a_retracted_fact_goes_with_the_reason(database, folder):

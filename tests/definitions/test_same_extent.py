@@ -3,6 +3,7 @@
 import pytest
 
 import provenn
+from provenn.definitions import catalog_entries
 from provenn.definitions.catalog_entries import find_same_extent, list_first_of_extent
 from provenn.words.vocabulary import sort_by_name
 
@@ -22,7 +23,10 @@ def archive(tmp_path):
 
 @pytest.mark.parametrize("viewer", [None, "ada", "ben"])
 @pytest.mark.parametrize("most", [0, 1, 3, 5, 8, 11, 12, 13, 50])
-def test_the_first_are_those_of_the_whole_list(archive, viewer, most):
+@pytest.mark.parametrize("many", [0, 1000])
+def test_the_first_are_those_of_the_whole_list(archive, viewer, most, many, monkeypatch):
+    """However the catalogs are found: by their extent, or along the names."""
+    monkeypatch.setattr(catalog_entries, "_MANY", many)
     seen = archive if viewer is None else archive.as_seen_by(viewer)
     for reference in (archive["bright"], archive["stars"], archive["a 2"]):
         with seen.context.database.reading() as reading:

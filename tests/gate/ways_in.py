@@ -18,6 +18,7 @@ _INDEX = "own: arrays with checksums in a file that this person has written, and
 _MACHINE = "own: of this machine and this account"
 _WRITING = "own: what is being written now"
 _WORKERS = "own: what the server and the processes that it started tell each other, through a socket of theirs alone"
+_WARM = "own: what commands of one person and their warm Spark tell each other, in a folder of that person alone"
 
 BEHIND: Mapping[str, str] = MappingProxyType(
     {
@@ -67,8 +68,15 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.cli": "own: modules of commands that the registry of this package names",
         "provenn.offered_names": "own: modules of this package that its packages name",
         "provenn.spark.class_archive": _MACHINE,
-        "provenn.spark.context": _MACHINE,
         "provenn.spark.engine": _MACHINE,
+        "provenn.spark.start_settings": _MACHINE,
+        "provenn.spark.warm.asking": _WARM,
+        "provenn.spark.warm.attaching": _WARM,
+        "provenn.spark.warm.keeper": _WARM,
+        "provenn.spark.warm.messages": _WARM,
+        "provenn.spark.warm.surroundings": _MACHINE,
+        "provenn.spark.warm.worker_output": "own: the daemon of pyspark",
+        "provenn.spark.warm.worker_side": _WARM,
         "provenn.spark.spark_errors": "own: errors that workers of this Spark have written down",
         "provenn.spark.fragment_files": _STORE,
         "provenn.spark.java": _MACHINE,

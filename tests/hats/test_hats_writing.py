@@ -258,6 +258,16 @@ def test_a_margin_alone_is_no_catalog(place):
         Files.at(place / "with margin" / "sky_1800arcs")
 
 
+def test_a_catalog_without_sources_is_called_so(tmp_path):
+    empty = pa.table(
+        {"hip": pa.array([], pa.int64()), "ra": pa.array([], pa.float64()), "dec": pa.array([], pa.float64())}
+    )
+    with provenn.open(tmp_path / "survey") as archive:
+        archive.ingest("none", empty, key="hip", population="star").write(tmp_path / "out", format="hats")
+    with pytest.raises(BaseFilesError, match="HATS catalog without sources"):
+        Files.at(tmp_path / "out")
+
+
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 

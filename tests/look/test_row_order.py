@@ -57,3 +57,13 @@ def test_all_rows_are_sorted_if_no_number_is_given():
         2,
         1,
     ]
+
+
+def test_rows_with_null_are_equal_whatever_lies_below_null():
+    hidden = pa.Array.from_buffers(
+        pa.float64(), 4, [pa.py_buffer(b"\x08"), pa.array([9.0, -5.0, 7.0, 1.0]).buffers()[1]]
+    )
+    assert hidden.to_pylist() == [None, None, None, 1.0]
+    table = pa.table({"value": hidden, "k": [2, 3, 1, 0]})
+    first = OrderedRows([ColumnOrder("value"), ColumnOrder("k")], 2).take(iter([table]))
+    assert first.column("k").to_pylist() == [1, 2]

@@ -36,6 +36,11 @@ FURTHER = [
         'SELECT hip, CASE WHEN nobs > 0 THEN ln(nobs) END, sqrt(vmag), CASE WHEN nobs <> 0 THEN hip % nobs END FROM stars WHERE "Name" IS NOT NULL',
         False,
     ),
+    (  # the set does not depend on nobs, because the first condition is never TRUE
+        "SELECT hip, UPPER(Name) AS u FROM stars WHERE nobs NOT IN (NULL, 1) OR vmag > 4",
+        'SELECT hip, upper("Name") FROM stars WHERE vmag > 4',
+        False,
+    ),
 ]
 
 

@@ -6,6 +6,7 @@ import shutil
 from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -163,13 +164,17 @@ def test_an_answer_that_depends_on_more_than_the_archive_is_computed_each_time(a
     assert len(calls) == 3
 
 
-def test_news_of_files_come_after_some_seconds(client, computed, monkeypatch):
+def test_news_of_files_come_after_some_seconds(client, archive, computed, monkeypatch):
+    """Files are looked at every five seconds; a page is computed again only if they were written, came or went."""
     client.get("/catalogs/bright")  # the first look at data leaves what was observed
     computed.clear()
     clock = [100.0]
     monkeypatch.setattr(remembering, "monotonic", lambda: clock[0])
-    for seconds, times in ((0, 1), (4, 1), (2, 2)):
+    file = Path(archive["stars"].definition.files.location)
+    for seconds, touched, times in ((0, False, 1), (6, False, 1), (4, True, 1), (2, False, 2), (6, False, 2)):
         clock[0] += seconds
+        if touched:
+            file.touch()
         client.get("/catalogs/bright")
         assert computed["show_catalog"] == times
 

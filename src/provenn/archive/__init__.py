@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from provenn.archive.stored_fragments import Stored
     from provenn.archive.target import Target
     from provenn.archive.witnesses import Witness
-    from provenn.words.vocabulary import Reason
+    from provenn.words.proof_chains import Reason
 
 __all__ = [
     "DATABASE",

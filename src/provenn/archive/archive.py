@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -19,7 +19,9 @@ from provenn.archive.verbs.querying import Querying
 from provenn.archive.verbs.sharing import Sharing
 
 if TYPE_CHECKING:
+    from provenn.archive.bulk_definitions import DefinitionStep
     from provenn.archive.context import Later
+    from provenn.archive.handle import Catalog
     from provenn.archive.notices import Notify
     from provenn.archive.workshop import Progress
     from provenn.display.catalog_card import Card
@@ -105,6 +107,39 @@ class Archive(Defining, Querying, CatalogSearch, Naming, Sharing, Calculating, C
             batch.is_open = False
         if batch.definitions:
             self.context.write(batch.write)
+
+    def define_many(self, steps: Iterable[DefinitionStep]) -> list[Catalog]:
+        """Define many catalogs in one call and one transaction: all of them or, after any failure, none.
+
+        Parameters
+        ----------
+        steps
+            For each catalog: its new name, or None; a verb, the name of a method of a catalog (``"select"``,
+            ``"restrict"``, ``"exclude"``, ``"sample"``, ``"keep"``, ``"rename"``, ``"derive"``, ``"combine"``,
+            ``"concat"``); the catalog to start from; and the further arguments of the method, keyword arguments last
+            in a dictionary. Catalogs are given by name, also by the name of an earlier step, or as handles.
+
+        Returns
+        -------
+        list of Catalog
+            The catalogs, in the order of the steps.
+
+        Examples
+        --------
+        >>> archive.define_many(  # doctest: +SKIP
+        ...     [
+        ...         ("bright", "select", "stars", "vmag < 6"),
+        ...         ("near", "select", "stars", "plx > 10"),
+        ...         ("both", "restrict", "bright", "near"),
+        ...         (None, "sample", "both", 0.1, {"seed": 1}),
+        ...     ]
+        ... )
+        """
+        from provenn.archive.bulk_definitions import define_steps  # noqa: PLC0415 - a command starts without it
+
+        with self.batch() as batch:
+            made = define_steps(batch.catalog, steps)
+        return [self._make_handle(catalog.definition) for catalog in made]
 
     def deferring(self, later: Later) -> Archive:
         """Return this archive with deferred writes of proofs: proofs only speed up later questions.

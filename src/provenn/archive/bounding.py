@@ -9,22 +9,52 @@ from provenn.archive.questions import UserNames, check_population, translate_con
 from provenn.archive.references import CatalogReference, find_digest
 from provenn.database.transactions import Reading
 from provenn.definitions.catalog_store import resolve_catalog
-from provenn.digests import is_catalog_label
+from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
 from provenn.knowledge.known_counts import collect_counts, find_counted_catalogs
 from provenn.knowledge.stored_facts import read_closed_cone
-from provenn.logic.counting import Count, CountBounds, bound_count
+from provenn.logic.counting import Count, CountBounds, bound_count, bound_numbers
 from provenn.logic.parser import parse_set
 from provenn.logic.terms import Term
 from provenn.words.vocabulary import Vocabulary
 
-__all__ = ["bound_sources"]
+__all__ = ["bound_regions", "bound_sources"]
 
 
 def bound_sources(reading: Reading, which: CatalogReference | Term) -> Bounds:
     """Return the least and the most sources of a catalog, or of an expression of catalogs; see `Archive.bounds`."""
     region, user_names = _resolve_region(reading, which)
-    digests = [label for label in region.labels if is_catalog_label(label)]
+    known, counts = _gather_counts(reading, [label for label in region.labels if is_catalog_label(label)], user_names)
+    with translate_contradictions(reading, user_names):
+        bounds = _bound_with_few_declarations(known, region, counts)
+    return _describe_bounds(reading, bounds, known, user_names)
+
+
+def bound_regions(reading: Reading, regions: Sequence[Term]) -> list[tuple[int, int | None]]:
+    """Return the least and the most sources of regions of the same catalogs, given by digest, without proofs.
+
+    The bounds are those of `bound_sources`: bounds from all facts are at least as strict as bounds from some, unless
+    the search for them was cut short.
+    """
+    digests = list(dict.fromkeys(label for region in regions for label in region.labels))
+    known, counts = _gather_counts(reading, list(map(CatalogDigest, digests)), {})
+    with translate_contradictions(reading, {}):
+        return [_bound_numbers(known, region, counts) for region in regions]
+
+
+def _bound_numbers(known: TracedKnowledge, region: Term, counts: Sequence[Count]) -> tuple[int, int | None]:
+    low, high, is_complete = bound_numbers(known.knowledge, region, counts)
+    is_strictest = is_complete and not known.knowledge.list_choices()
+    if is_strictest or not any(fact.origin == "declared" for fact in known.facts):
+        return low, high
+    certain_low, certain_high, _ = bound_numbers(known.without("declared").knowledge, region, counts)
+    return max(low, certain_low), min((bound for bound in (high, certain_high) if bound is not None), default=None)
+
+
+def _gather_counts(
+    reading: Reading, digests: Sequence[CatalogDigest], user_names: UserNames
+) -> tuple[TracedKnowledge, list[Count]]:
+    """Return the knowledge about catalogs of the same population and all that were counted, and the counts."""
     definitions, facts = read_closed_cone(reading, digests)
     populations = {definition.digest: definition.population for definition in definitions}
     check_population({digest: populations[digest] for digest in digests}, user_names)
@@ -33,10 +63,7 @@ def bound_sources(reading: Reading, which: CatalogReference | Term) -> Bounds:
     if counted:
         definitions, facts = read_closed_cone(reading, [*digests, *sorted(counted)])
     known = build_knowledge(definitions, facts)
-    counts = collect_counts(reading, definitions, known.knowledge.labels)
-    with translate_contradictions(reading, user_names):
-        bounds = _bound_with_few_declarations(known, region, counts)
-    return _describe_bounds(reading, bounds, known, user_names)
+    return known, collect_counts(reading, definitions, known.knowledge.labels)
 
 
 def _resolve_region(reading: Reading, which: CatalogReference | Term) -> tuple[Term, UserNames]:

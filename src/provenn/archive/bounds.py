@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from provenn.knowledge.stored_facts import Fact
-from provenn.words.vocabulary import Reason, select_declared_facts
+from provenn.words.proof_chains import Reason, select_declared_facts
 
 if TYPE_CHECKING:
     from provenn.logic.counting import Count

@@ -90,9 +90,7 @@ class Comparison:
         from provenn.display.catalog_card import Card, Table, card_html  # noqa: PLC0415 - only a notebook needs it
 
         reasons = tuple(
-            (relation.words, str(reason.statement), reason.because)
-            for relation in self.relations
-            for reason in relation.reasons
+            (relation.words, reason.words, reason.because) for relation in self.relations for reason in relation.lines
         )
         return card_html(
             Card(

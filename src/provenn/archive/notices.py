@@ -47,6 +47,7 @@ NoticeKind = Literal[
     "grown",
     "not understood",
     "stated",
+    "not warm",
 ]
 
 _INSIDE = (str(Path(__file__).parents[1]), contextlib.__file__)
@@ -65,8 +66,9 @@ class Notice:
         ``"repeated"``: the fact was declared before, with another reason or visibility. ``"worded"``: the catalog was
         defined before with another wording, which it keeps. ``"not understood"``: a part of a query is opaque, or is
         read in a certain way. ``"grown"``: files came to a folder that the answer does not have. ``"stated"``: the
-        metadata of files contradict an argument, or say more than is used. Notices of the kinds ``"confirmed"``,
-        ``"worded"`` and ``"grown"`` are no Python warnings.
+        metadata of files contradict an argument, or say more than is used. ``"not warm"``: there is a warm Spark that
+        cannot be used. Notices of the kinds ``"confirmed"``, ``"worded"``, ``"grown"`` and ``"not warm"`` are no Python
+        warnings.
     message
         The notice in words.
     facts
@@ -115,7 +117,7 @@ class Notices:
                 continue
             if self.notify is not None:
                 self.notify(notice)
-            elif notice.kind not in ("confirmed", "worded", "grown"):
+            elif notice.kind not in ("confirmed", "worded", "grown", "not warm"):
                 warnings.warn(notice.message, ProvennWarning, stacklevel=_find_caller_level())
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from provenn.catalogs import Catalog, verbs
 from provenn.criteria import names_in, split_qualifier
@@ -12,10 +14,13 @@ from provenn.hints import Hint
 
 __all__ = ["find_paths", "select_by_paths"]
 
+_DECIMAL: Final = re.compile(r"(?<![\w.`\"])[0-9]+\.[0-9]+(?![\w.`\"])")
+"""A number whose point belongs to no name: most criteria with a point need not be parsed for the names in them."""
+
 
 def find_paths(catalog: Catalog, text: str) -> list[str]:
     """Return the names in a criterion that begin with a referring attribute of a catalog."""
-    if "." not in text:
+    if "." not in _DECIMAL.sub("", text):
         return []
     return [name for name in dict.fromkeys(names_in(text)) if _is_path(catalog, name)]
 

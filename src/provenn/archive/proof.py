@@ -8,7 +8,7 @@ from typing import Literal
 from provenn.archive.witnesses import Witness, describe_help
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Explanation, Statement, World
-from provenn.words.vocabulary import Reason, select_declared_facts
+from provenn.words.proof_chains import Reason, build_explanation, choose_lines, number_lines, select_declared_facts
 
 __all__ = ["Proof"]
 
@@ -34,6 +34,9 @@ class Proof:
         If asked why, for an unknown statement: statements that are proved, and say nearly as much.
     witnesses
         If asked why, for an unknown statement: possible rows, with which the statement would be false.
+    chain
+        The proof as lines to read from top to bottom: facts, and between them the statements that follow, each once,
+        with the numbers of the lines that imply it. The last line is what is proved.
     """
 
     statement: Statement
@@ -43,6 +46,7 @@ class Proof:
     caveats: tuple[str, ...] = ()
     closest: tuple[Statement, ...] = ()
     witnesses: tuple[Witness, ...] = ()
+    chain: tuple[Reason, ...] = ()
 
     @property
     def proved(self) -> bool:
@@ -51,6 +55,11 @@ class Proof:
 
     def __bool__(self) -> bool:
         return self.proved
+
+    @property
+    def lines(self) -> tuple[Reason, ...]:
+        """The lines of the proof to show: its chain, or for a short proof its facts."""
+        return choose_lines(self.reasons, self.chain)
 
     @property
     def rests_on(self) -> tuple[Fact, ...]:
@@ -63,18 +72,16 @@ class Proof:
         if self.verdict == "unknown":
             return None
         conclusion = self.statement if self.verdict == "holds" else ~self.statement
-        return Explanation(
-            tuple(reason.statement for reason in self.reasons), open_universe=False, conclusion=conclusion
-        )
+        return build_explanation(self.reasons, self.chain, conclusion)
 
     def __str__(self) -> str:
-        lines = (*self.reasons, *describe_help(self.closest, self.witnesses), *self.caveats)
+        lines = (*number_lines(self.lines), *describe_help(self.closest, self.witnesses), *self.caveats)
         return f"{self.statement}: {self.verdict}" + "".join(f"\n  {line}" for line in lines)
 
     def _repr_html_(self) -> str:
         from provenn.display.catalog_card import proof_html  # noqa: PLC0415 - only a notebook needs it
 
-        reasons = [(str(reason.statement), reason.because) for reason in self.reasons]
+        reasons = [(reason.words, reason.because) for reason in self.lines]
         world = "" if self.world is None else self.world._repr_html_()
         remarks = (*describe_help(self.closest, self.witnesses), *self.caveats)
         return proof_html(str(self.statement), self.verdict, reasons, world, remarks)

@@ -122,6 +122,10 @@ def compare_catalogs(
         _help_relation(reading, known, pair, summary, user_names) if why else Help()
         for pair, (summary, _) in zip(pairs, summaries, strict=True)
     ]
+    proofs_in_words = [
+        ((), ()) if answer is None else vocabulary.describe_proof(reading, answer.because, answer.statement)
+        for answer in answers
+    ]
     relations = tuple(
         Relation(
             word(left),
@@ -129,12 +133,15 @@ def compare_catalogs(
             summary,
             hypercubes if len(pairs) == 1 else hypercubes.on(word(left), word(right)),
             None if statement is None else vocabulary.translate_statement(statement),
-            () if answer is None else vocabulary.describe_reasons(reading, answer.because, statement),
+            reasons,
             vocabulary.describe_caveats(reading, (left, right), () if answer is None else answer.because),
             helped.closest,
             helped.witnesses,
+            chain,
         )
-        for (left, right), (summary, statement), answer, helped in zip(pairs, summaries, answers, helps, strict=True)
+        for (left, right), (summary, statement), answer, (reasons, chain), helped in zip(
+            pairs, summaries, answers, proofs_in_words, helps, strict=True
+        )
     )
     names = tuple(map(word, different))
     comparison = Comparison(names, different, hypercubes, describe_regions(names, hypercubes), relations)
@@ -274,9 +281,11 @@ def _describe_proof(reading: Reading, proved_statement: ProvedStatement, user_na
     vocabulary = Vocabulary.of(reading, digests, user_names, facts, defining)
     statement = proved_statement.statement
     conclusion = statement if proved_statement.verdict == "holds" else ~statement
-    reasons = vocabulary.describe_reasons(reading, proved_statement.because, conclusion)
+    reasons, chain = vocabulary.describe_proof(reading, proved_statement.because, conclusion)
     caveats = vocabulary.describe_caveats(reading, digests, proved_statement.because)
-    return Proof(vocabulary.translate_statement(statement), proved_statement.verdict, reasons, caveats=caveats)
+    return Proof(
+        vocabulary.translate_statement(statement), proved_statement.verdict, reasons, caveats=caveats, chain=chain
+    )
 
 
 def _reduce_world(world: World, statement: Statement, vocabulary: Vocabulary) -> World:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from provenn.archive.witnesses import Witness, describe_help
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Explanation, Relationship, Statement, disjoint, equal, overlapping, subset, superset
-from provenn.words.vocabulary import Reason, select_declared_facts
+from provenn.words.proof_chains import Reason, build_explanation, choose_lines, number_lines, select_declared_facts
 
 __all__ = ["RELATIONS", "WORDS", "Relation", "Summary"]
 
@@ -59,6 +59,9 @@ class Relation:
     witnesses
         If asked why: possible rows, one in the first catalog alone, one in the second alone, and one in both unless
         that is known.
+    chain
+        The proof as lines to read from top to bottom: facts, and between them the statements that follow, each once,
+        with the numbers of the lines that imply it. The last line is what is proved.
     """
 
     left: str
@@ -70,14 +73,19 @@ class Relation:
     caveats: tuple[str, ...] = ()
     closest: tuple[Statement, ...] = ()
     witnesses: tuple[Witness, ...] = ()
+    chain: tuple[Reason, ...] = ()
 
     @property
     def why(self) -> Explanation | None:
         """The proof as an explanation, or None if nothing is proved."""
         if self.statement is None:
             return None
-        facts = tuple(reason.statement for reason in self.reasons)
-        return Explanation(facts, open_universe=False, conclusion=self.statement)
+        return build_explanation(self.reasons, self.chain, self.statement)
+
+    @property
+    def lines(self) -> tuple[Reason, ...]:
+        """The lines of the proof to show: its chain, or for a short proof its facts."""
+        return choose_lines(self.reasons, self.chain)
 
     @property
     def rests_on(self) -> tuple[Fact, ...]:
@@ -90,12 +98,12 @@ class Relation:
         return f"{self.left} {WORDS[self.summary]} {self.right}"
 
     def __str__(self) -> str:
-        lines = (*self.reasons, *describe_help(self.closest, self.witnesses), *self.caveats)
+        lines = (*number_lines(self.lines), *describe_help(self.closest, self.witnesses), *self.caveats)
         return self.words + "".join(f"\n  {line}" for line in lines)
 
     def _repr_html_(self) -> str:
         from provenn.display.catalog_card import relation_html  # noqa: PLC0415 - only a notebook needs it
 
-        reasons = [(str(reason.statement), reason.because) for reason in self.reasons]
+        reasons = [(reason.words, reason.because) for reason in self.lines]
         remarks = (*describe_help(self.closest, self.witnesses), *self.caveats)
         return relation_html(self.words, reasons, self.hypercubes._repr_html_(), remarks)

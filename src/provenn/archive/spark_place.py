@@ -161,7 +161,14 @@ class SparkPlace:
 
         if self._engine is None:
             self._engine = Engine(self._spark, confinement=self._confinement)
+            self._engine.report_refusal = self._report_refusal
         return self._engine
+
+    def _report_refusal(self, reason: str) -> None:
+        """Announce why the warm Spark is not used."""
+        from provenn.archive.notices import Notice  # noqa: PLC0415 - a command starts without it
+
+        self.notices.tell([Notice("not warm", f"the warm Spark is not used: {reason}")])
 
     def find_platform(self) -> Platform:
         """Return the platform for computing data, or `UNKNOWN` if Spark is not available."""

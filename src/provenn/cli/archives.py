@@ -32,6 +32,7 @@ __all__ = [
     "SparkUrl",
     "VisibilityOption",
     "catalog_data",
+    "chain_data",
     "fact_data",
     "help_data",
     "help_lines",
@@ -104,7 +105,8 @@ SparkUrl = Annotated[
         "--spark",
         metavar="URL",
         envvar="PROVENN_SPARK",
-        help="Where to compute: a Spark master, or Spark Connect (sc://…). By default in this process.",
+        help="Where to compute: a Spark master, or Spark Connect (sc://…). By default the Spark of `provenn warm`, "
+        "or else this process.",
         show_default=False,
     ),
 ]
@@ -129,6 +131,7 @@ def open_archive_at(
     spark: object | None = None,
     store: str | None = None,
     notices: list[Notice] | None = None,
+    is_short: bool = True,
     **confinement: Any,  # noqa: ANN401 - options of open_archive
 ) -> Iterator[Archive]:
     """Open the archive of a command; errors are written as JSON if the command answers in JSON.
@@ -147,6 +150,8 @@ def open_archive_at(
         Where data are kept, if the command specifies it.
     notices
         Collects the notices on answers, if the command writes them itself; otherwise they go to the standard error.
+    is_short
+        Whether the command ends soon: then it uses the warm Spark, if there is one and `spark` names no other.
     confinement
         How calculators are confined: ``calculators_as`` and ``calculators_environment``, if the command specifies them.
     """
@@ -161,6 +166,7 @@ def open_archive_at(
             "store": store,
             "notify": _write_notice if notices is None else notices.append,
         }
+        spark = "warm" if spark is None and is_short else spark
         with open_archive(**location, spark=spark, progress=_show_progress, via="cli", **confinement) as archive:
             yield archive
 
@@ -270,8 +276,14 @@ def fact_data(fact: Fact) -> dict[str, Any]:
 
 
 def reason_lines(reasons: Iterable[Reason]) -> list[str]:
-    """Return a proof as lines, one per fact: statement and origin."""
-    facts = [(str(reason.statement), reason.because) for reason in reasons]
+    """Return a proof as lines, one per fact: statement and origin. The lines of a chain have numbers."""
+    lines = list(reasons)
+    is_chain = any(line.is_inferred for line in lines)
+    digits = len(str(len(lines)))
+    facts = [
+        (f"{number:{digits}}. {line.words}" if is_chain else line.words, line.because)
+        for number, line in enumerate(lines, 1)
+    ]
     column = min(48, max((len(statement) for statement, _ in facts), default=0))
     width = find_width()
     return [line for statement, because in facts for line in fold_reason(statement, because, column, width)]
@@ -306,8 +318,22 @@ def help_data(closest: Iterable[Statement], witnesses: Iterable[Witness]) -> dic
 
 
 def reason_data(reasons: Iterable[Reason]) -> list[dict[str, str]]:
-    """Return a proof as JSON data."""
+    """Return the facts of a proof as JSON data."""
     return [{"statement": str(reason.statement), "because": reason.because} for reason in reasons]
+
+
+def chain_data(chain: Iterable[Reason]) -> list[dict[str, Any]]:
+    """Return the lines of a proof as JSON data: facts, and what follows from earlier lines."""
+    return [
+        {
+            "line": number,
+            "statement": str(line.statement),
+            "because": line.because,
+            "inferred": line.is_inferred,
+            "from": list(line.premises),
+        }
+        for number, line in enumerate(chain, 1)
+    ]
 
 
 def relation_data(relation: Relation) -> dict[str, Any]:
@@ -318,6 +344,7 @@ def relation_data(relation: Relation) -> dict[str, Any]:
         "summary": relation.summary,
         "statement": relation.statement and str(relation.statement),
         "reasons": reason_data(relation.reasons),
+        "chain": chain_data(relation.chain),
         "caveats": list(relation.caveats),
         "rests_on": [fact_data(fact) for fact in relation.rests_on],
     }

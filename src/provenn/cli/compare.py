@@ -61,7 +61,7 @@ def compare(
             )
         elif svg != Path("-"):
             for relation in comparison.relations:
-                lines = reason_lines(relation.reasons) if why else []
+                lines = reason_lines(relation.lines) if why else []
                 support = [] if why else [f"  rests on {fact.words}" for fact in relation.rests_on]
                 write_text("\n".join([relation.words + (", because" if lines else ""), *lines, *support]))
             write_text(

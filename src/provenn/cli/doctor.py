@@ -65,6 +65,7 @@ def _list_checks(archive_path: str, url: str | None, start: bool) -> Iterator[tu
     yield "Java", spark.check_java
     yield "Spark", spark.check_spark
     yield "class archive", spark.check_class_archive
+    yield "warm Spark", spark.check_warm_spark
     if start or url is not None:
         yield "Spark, started", partial(spark.check_spark_start, url)
     if is_address(archive_path) or holds_archive(archive_path):

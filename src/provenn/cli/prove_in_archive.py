@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from provenn.archive import Proof
-from provenn.cli.archives import caveat_lines, fact_data, help_data, help_lines, reason_data, reason_lines
+from provenn.cli.archives import caveat_lines, chain_data, fact_data, help_data, help_lines, reason_data, reason_lines
 from provenn.display import world_svg, world_text
 from provenn.display.figure import draw_text, render_document, shorten_label, stack_vertically
 from provenn.display.markup import make_printable
@@ -34,7 +34,9 @@ def answer_data(proof: Proof) -> dict[str, Any]:
         "statement": str(proof.statement),
         "answer": _SAYS[proof.verdict],
         "reason": _find_reason(proof),
-        "explanation": None if proof.verdict == "unknown" else {"facts": reason_data(proof.reasons)},
+        "explanation": None
+        if proof.verdict == "unknown"
+        else {"facts": reason_data(proof.reasons), "chain": chain_data(proof.chain)},
         "caveats": list(proof.caveats),
         **help_data(proof.closest, proof.witnesses),
         "rests_on": [fact_data(fact) for fact in proof.rests_on],
@@ -73,5 +75,5 @@ def _reason_lines(proof: Proof) -> list[str]:
     caveats = caveat_lines(proof.caveats)
     if proof.verdict == "unknown":
         return [f"{sentence}.", *help_lines(proof.closest, proof.witnesses), *caveats]
-    lines = reason_lines(proof.reasons)
+    lines = reason_lines(proof.lines)
     return [*([f"{sentence}, because", *lines] if lines else [f"{sentence}, whatever the sets are."]), *caveats]

@@ -7,13 +7,14 @@ from time import monotonic
 from typing import Any
 
 from provenn.cli.given import FactPlace
-from provenn.display import OPEN_UNIVERSE, world_svg, world_text
+from provenn.display import world_svg, world_text
 from provenn.display.figure import Figure, draw_text, render_document, shorten_label, stack_vertically
 from provenn.display.markup import make_printable
 from provenn.display.relationship import relationship_figure
 from provenn.errors import ContradictionError
 from provenn.logic import Explanation, Knowledge, Statement, Verdict, World, equal
 from provenn.logic import statement as parse_statement
+from provenn.logic.knowledge.derivation import write_lines
 
 __all__ = ["StatementAnswer", "answer_data", "answer_paragraphs", "answer_statement", "answer_svg"]
 
@@ -102,11 +103,13 @@ def _reason_lines(answer: StatementAnswer) -> list[str]:
 
 
 def _fact_lines(explanation: Explanation, places: Mapping[Statement, FactPlace]) -> list[str]:
-    """Return the facts of an explanation as lines, with their places in files."""
-    facts = [(str(fact), places[fact]) for fact in explanation.facts]
-    width = max((len(fact) for fact, place in facts if place.file), default=0)
-    lines = [f"  {fact:{width}}   ({place})" if place.file else f"  {fact}" for fact, place in facts]
-    return lines + [f"  {OPEN_UNIVERSE}"] * explanation.open_universe
+    """Return the proof of an explanation as lines, facts with their places in files."""
+    lines = explanation.lines
+    fact_places = [None if line.premises or line.statement is None else places[line.statement] for line in lines]
+    place_by_line = ["" if place is None or place.file is None else str(place) for place in fact_places]
+    texts = list(zip(write_lines(lines), place_by_line, strict=True))
+    width = max((len(text) for text, place in texts if place), default=0)
+    return [f"  {text:{width}}   ({place})" if place else f"  {text}" for text, place in texts]
 
 
 def answer_data(answer: StatementAnswer) -> dict[str, Any]:
@@ -122,6 +125,14 @@ def answer_data(answer: StatementAnswer) -> dict[str, Any]:
         and {
             "facts": [_fact_data(fact, answer.places[fact]) for fact in explanation.facts],
             "open_universe": explanation.open_universe,
+            "chain": [
+                {
+                    "statement": str(step.statement),
+                    "from": [str(premise) for premise in step.premises],
+                    "open_universe": step.open_universe,
+                }
+                for step in explanation.chain
+            ],
         },
         "world": world and {"regions": sorted((sorted(region) for region in world.regions), key=lambda r: (len(r), r))},
     }

@@ -89,6 +89,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "runs": "runs.show_runs",
         "gc": "gc.collect_garbage",
         "check": "check.check",
+        "warm": "warm.warm",
     },
     "Calculators": {
         "calculator": "calculator.register_calculator",

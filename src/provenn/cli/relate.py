@@ -83,7 +83,7 @@ def relate(
                 }
             )
         elif svg != Path("-"):
-            lines = reason_lines(relation.reasons) if why else []
+            lines = reason_lines(relation.lines) if why else []
             because = ", because" if lines else ", whatever they are" if why and relation.statement else ""
             rest = [f"  rests on {fact.words}" for fact in relation.rests_on] if not why else []
             helps = help_lines(relation.closest, relation.witnesses)

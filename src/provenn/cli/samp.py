@@ -113,7 +113,7 @@ def listen(
 
     - `provenn samp listen`
     """
-    with open_archive_at(archive_path, as_json, spark=spark) as archive:
+    with open_archive_at(archive_path, as_json, spark=spark, is_short=False) as archive:
         from provenn.samp import PULL  # noqa: PLC0415 - other commands start without it
         from provenn.samp import listen as answer  # noqa: PLC0415
 

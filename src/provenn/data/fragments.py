@@ -42,10 +42,14 @@ __all__ = [
     "is_registered",
     "iterate_fragments",
     "pin_fragments",
+    "pin_fragments_of_look",
     "record_removal",
     "record_use",
     "register",
 ]
+
+_MOMENT = 1.0
+"""Seconds after which a look pins what it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +338,22 @@ def pin_fragments(database: Database, numbers: Collection[int]) -> Iterator[froz
         usable = _read_usable(reading, numbers)
     with pins.hold_places_soon(database, [fragment.location for fragment in usable]):
         yield frozenset(fragment.id for fragment in usable)
+
+
+@contextmanager
+def pin_fragments_of_look(database: Database, numbers: Collection[int]) -> Iterator[None]:
+    """Keep fragments from being deleted while the body reads them, if the body takes longer than a moment.
+
+    A short look thus writes nothing. The files of a fragment never change, so that a look at a fragment that is
+    deleted meanwhile fails, and is never wrong: the caller must plan such a look anew.
+    """
+    if not numbers or database.read_only:
+        yield
+        return
+    with database.reading() as reading:
+        places = [fragment.location for fragment in _read_usable(reading, numbers)]
+    with pins.hold_places_soon(database, places, delay=_MOMENT):
+        yield
 
 
 def _read_usable(reading: Reading, numbers: Collection[int]) -> list[Fragment]:

@@ -60,12 +60,15 @@ def renew_pins(
 
 
 def hold_places_soon(
-    database: Database, places: Collection[str], *, lifetime: timedelta = LIFETIME
+    database: Database, places: Collection[str], *, lifetime: timedelta = LIFETIME, delay: float = 0.0
 ) -> AbstractContextManager[Holding]:
-    """Pin places as soon as the archive can be written, while the body runs without waiting for the pins."""
+    """Pin places as soon as the archive can be written, while the body runs without waiting for the pins.
+
+    With a delay in seconds, nothing is written for a body that ends earlier.
+    """
     holder = make_holder()
     take = partial(pin_places, places=places, lifetime=lifetime, holder=holder)
-    return expiring_rows.renew_rows(database, pins, holder, lifetime, waits=False, take=take)
+    return expiring_rows.renew_rows(database, pins, holder, lifetime, waits=False, take=take, delay=delay)
 
 
 @contextmanager

@@ -79,6 +79,7 @@ def renew_rows(
     *,
     waits: bool = True,
     take: Callable[[Writing], object] | None = None,
+    delay: float = 0.0,
 ) -> Iterator[Holding]:
     """Renew the rows of a holder while the body runs, and then delete the rows.
 
@@ -92,14 +93,19 @@ def renew_rows(
         Whether to wait for other writers before the rows are deleted. Otherwise the rows may be left to expire.
     take
         Inserts the rows, if they are not there yet. A thread tries this beside the body until it succeeds.
+    delay
+        Seconds before `take` is tried: nothing is written for a body that ends earlier.
     """
-    holding, done = Holding(table, holder, lifetime), threading.Event()
+    holding, done, begun = Holding(table, holder, lifetime), threading.Event(), threading.Event()
     if take is None:
         with database.reading() as reading:
             holding.note_rows(reading)
 
     def renew() -> None:
         is_taken = take is None
+        if take is not None and done.wait(delay):
+            return
+        begun.set()
         while take is not None and not is_taken and not done.is_set():
             with suppress(ArchiveError), database.writing(patience=_PATIENCE) as writing:
                 if not done.is_set():
@@ -121,7 +127,9 @@ def renew_rows(
         done.set()
         thread.join()
         with suppress(ArchiveError):  # otherwise the rows expire
-            if waits:
+            if not begun.is_set():
+                pass
+            elif waits:
                 with database.writing() as writing:
                     holding.release(writing)
             else:

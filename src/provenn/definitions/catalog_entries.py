@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from provenn.batches import split_batches
 from provenn.database.tables import catalogs, names, schemas
@@ -41,6 +41,10 @@ SHORTEST_DIGEST = 4
 
 _VERSION = re.compile(r"(.+)@([0-9]{1,6})")
 _DIGITS = re.compile(r"[0-9a-f]{1,64}")
+
+_MANY = 1_000
+_STEP = 200
+"""Catalogs of an extent beyond which names are read in order; and how many names are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +126,34 @@ def list_first_of_extent(
     of_all = reading.connection.scalars(select(func.count()).select_from(catalogs).where(*of_extent)).one()
     itself = select(func.count()).select_from(catalogs).where(*of_extent, catalogs.c.digest == digest)
     total = of_all - reading.connection.scalars(itself).one()
-    named = select(names.c.catalog, func.min(names.c.name).label("first")).where(is_visible_name(reading))
-    named = named.join(catalogs, catalogs.c.digest == names.c.catalog).where(of_extent[0], names.c.catalog != digest)
-    rows = reading.connection.execute(named.group_by(names.c.catalog).order_by("first").limit(most)).all()
-    first: list[tuple[CatalogDigest, str | None]] = [(other, name) for other, name in rows]
+    first: list[tuple[CatalogDigest, str | None]] = list(_list_first_names(reading, of_extent[0], digest, most, of_all))
     if len(first) < min(most, total):
         with_name = select(names.c.catalog).where(is_visible_name(reading))
         others = select(catalogs.c.digest).where(*of_extent, catalogs.c.digest != digest)
         others = others.where(catalogs.c.digest.not_in(with_name)).order_by(catalogs.c.digest)
         first += [(other, None) for other in reading.connection.scalars(others.limit(most - len(first)))]
     return tuple(first), total
+
+
+def _list_first_names(
+    reading: Reading, of_extent: ColumnElement[bool], digest: CatalogDigest, most: int, total: int
+) -> list[tuple[CatalogDigest, str]]:
+    """Return the named catalogs of an extent of so many catalogs, without one of them: the first by name."""
+    joined = is_visible_name(reading), of_extent, names.c.catalog != digest
+    if total <= _MANY:
+        query = select(names.c.catalog, func.min(names.c.name).label("first")).where(*joined)
+        query = query.join(catalogs, catalogs.c.digest == names.c.catalog).group_by(names.c.catalog)
+        return [(other, name) for other, name in reading.connection.execute(query.order_by("first").limit(most))]
+    # Among many catalogs, the first names belong to different ones soon: walk along the names.
+    extent = select(catalogs.c.digest).where(of_extent, catalogs.c.digest == names.c.catalog)
+    query = select(names.c.catalog, names.c.name).where(joined[0], joined[2], extent.exists()).order_by(names.c.name)
+    first: dict[CatalogDigest, str] = {}
+    with reading.connection.execute(query.execution_options(yield_per=_STEP)) as rows:
+        for other, name in rows:
+            if len(first) >= most:
+                break
+            first.setdefault(other, name)
+    return list(first.items())
 
 
 def count_catalogs(reading: Reading) -> int:

@@ -126,7 +126,7 @@ def _describe_proof(relation: Relation) -> str:
     return _join_lines(
         [
             f"{relation.words}, because",
-            *(_describe_reason(str(reason.statement), reason.because) for reason in relation.reasons),
+            *(_describe_reason(reason.words, reason.because) for reason in relation.lines),
         ]
     )
 

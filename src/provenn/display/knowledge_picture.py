@@ -15,9 +15,9 @@ _MOST_ROWS = 40
 _LONGEST = 200
 
 
-def explanation_html(conclusion: str | None, facts: Sequence[str], *, open_universe: bool) -> str:
-    """Return the facts from which a conclusion follows; without a conclusion, the facts that contradict each other."""
-    reasons = [_make_code(fact) for fact in facts] + [OPEN_UNIVERSE] * open_universe
+def explanation_html(conclusion: str | None, lines: Sequence[str]) -> str:
+    """Return the lines of a proof of a conclusion; without a conclusion, the facts that contradict each other."""
+    reasons = [line if line == OPEN_UNIVERSE else _make_code(line) for line in lines]
     if conclusion is None:
         heading = make_element("p", "These facts contradict each other:")
     else:

@@ -155,12 +155,17 @@ def read_hats(location: str) -> Hats | None:
             hint="ingest the catalog that it belongs to",
         )
     rows = properties.get("hats_nrows") or properties.get("total_rows")
-    inside = _find_data_folder(folder, "dataset")
+    inside, parts = _find_data_folder(folder, "dataset"), _read_parts(folder)
+    if parts is not None and not parts:
+        raise BaseFilesError(
+            f"{location} is a HATS catalog without sources: it has no parts, and so no columns",
+            hint="export an empty catalog as Parquet, which keeps its columns",
+        )
     return Hats(
         folder,
         f"{_escape_glob(inside)}/Norder=*/Dir=*/Npix=*",
         int(rows) if rows and rows.isdigit() else None,
-        _read_parts(folder),
+        parts,
         (
             properties.get("hats_col_ra") or properties.get("ra_column") or "",
             properties.get("hats_col_dec") or properties.get("dec_column") or "",

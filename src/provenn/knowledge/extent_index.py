@@ -5,8 +5,11 @@ are the same for every viewer. It holds no declared or observed fact. A question
 know, and its answer is reduced to the catalogs that the viewer sees. The index grows by the definitions that are new,
 and can be stored: a digest is made from the content of a definition, so what was read for a digest stays true.
 
-Populations with facts across populations (cross-matches, references, groups), and with criteria that compare several
-attributes, have no index: `GrowingKnowledge` answers for these.
+Criteria that compare several attributes have consequences that no fact states, which a theory finds. The simulated
+objects of such a population have values (`valued_objects`).
+
+Populations with facts across populations (cross-matches, references, groups) have no index: `GrowingKnowledge` answers
+for these.
 """
 
 from __future__ import annotations
@@ -25,7 +28,6 @@ from provenn.batches import split_batches
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.restoring import facts_of, find_class
 from provenn.criteria import build_theory
-from provenn.criteria.theory.linked_labels import compares_terms
 from provenn.database.tables import catalogs, dependencies
 from provenn.database.transactions import Reading
 from provenn.definitions.ancestors import StoredDefinition, read_cone, restore_definition
@@ -40,6 +42,8 @@ from provenn.logic.knowledge.graph import EMPTY
 from provenn.logic.knowledge.set_index import IndexView, SetIndex, SetRelation
 
 __all__ = ["ExtentIndex", "IndexedState"]
+
+_MANY = 1_000  # new catalogs, from which they are kept in arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,10 @@ class ExtentIndex:
         self._views: dict[Hashable, tuple[Hashable, IndexView]] = {}
         self._version = 0
         self._is_grown = False  # in this process
-        self._distinct: tuple[int, NDArray[np.int64], NDArray[np.int64]] | None = None
+        self._is_outdated = False  # the index must be built anew
+        self._definitions: dict[CatalogDigest, StoredDefinition] = {}  # those that criteria and base catalogs need
+        self._relations: set[Statement] = set()  # that this process added
+        self._distinct = _DistinctLiterals(self.labels)
 
     # -- growing -------------------------------------------------------------------------------------------------
 
@@ -103,6 +110,8 @@ class ExtentIndex:
         if not self.is_usable:
             return True  # no definition is ever taken back
         whole = replace(reading, viewer=None)
+        if self.sets.valued.known and self.sets.valued.theory is None:
+            self._relate_criteria(whole)  # a stored index
         state = _read_state(whole, self.population)
         if state == self.state:
             return True
@@ -118,6 +127,8 @@ class ExtentIndex:
                     return False  # the archive is another one
                 digests = stored - known
         self._add(whole, _Definitions(whole, self.population, digests))
+        if self._is_outdated:
+            return False
         self.state, self._is_grown = state, True
         return True
 
@@ -133,8 +144,7 @@ class ExtentIndex:
                 if dependency not in definitions.dependencies_of and dependency not in self.labels
             ]
             stated, atoms = facts_of(definition.kind, digest, definition.dependencies, definition.parameters)
-            is_linking = any(compares_terms(atom.label) for atom in atoms)
-            if outside_population or is_linking or _crosses_populations(definition):
+            if outside_population or _crosses_populations(definition):
                 self._give_up()
                 return
             statements[digest] = stated
@@ -150,7 +160,7 @@ class ExtentIndex:
         new = definitions.dependencies_of.keys()
         if needs_relations:
             self._relate_criteria(reading)
-        if not self.is_usable:
+        if self._is_outdated:
             return
         self.sets.add(ordered)
         self.sets.mention(new)  # nothing is stated of a base set
@@ -160,6 +170,9 @@ class ExtentIndex:
             self._give_up()
             return
         self._note_empty(new)
+        if len(new) > _MANY:
+            self.labels.compact()
+            self._distinct = _DistinctLiterals(self.labels)
         self.new_catalogs += len(new)
         self._version += 1
 
@@ -168,22 +181,31 @@ class ExtentIndex:
         self.is_usable = False
         self.labels = ExtentLabels()
         self.sets = SetIndex(self.labels)
+        self._definitions, self._relations = {}, set()
+        self._distinct = _DistinctLiterals(self.labels)
 
     def _relate_criteria(self, reading: Reading) -> None:
         """Add the relations between all criteria, and between base catalogs."""
-        definitions = read_cone(reading, {*self.definers.values(), *self.bases})
+        needed = {*self.definers.values(), *self.bases}.difference(self._definitions)
+        for definition in read_cone(reading, needed):
+            self._definitions.setdefault(definition.digest, definition)
+        definitions = tuple(self._definitions.values())
         atoms = DefinedSets.of(definitions).atoms
         find_attribute = DefinedAttributes(definitions).find
         cited, smaller_atoms = relate_atoms(atoms, find_attribute, FileFacts(definitions, find_attribute))
-        if build_theory([*atoms, *smaller_atoms], find_attribute) is not None:
-            self._give_up()
-            return
-        relations = [statement for statement, _ in cited]
+        theory = build_theory([*atoms, *smaller_atoms], find_attribute)
+        relations = [statement for statement, _ in cited if statement not in self._relations]
+        self._relations.update(relations)
         known = {label for relation in relations for label in relation.labels if label in self.labels}
         placed = place_new_sets(relations, known) if known else []
         continued = [statement for statement, _ in relate_continued_files(definitions)]
         self.sets.add([*placed, *relations])
         self.sets.add(continued)
+        if theory is not None:
+            if self.state.catalogs and not self.sets.valued.known:
+                self._is_outdated = True  # no object has values
+                return
+            self.sets.consult(theory)
 
     def _note_empty(self, digests: Collection[CatalogDigest]) -> None:
         """Note which new catalogs are empty by definition, and simulate objects in the others."""
@@ -219,7 +241,7 @@ class ExtentIndex:
         view = self._open_view(reading, state)
         if view is None:
             return None
-        literals, places = self._find_distinct()
+        literals, places = self._distinct.find()
         related = view.find_related(relation, self.labels[digest], literals)
         return [other for other in self.labels.select_catalogs(related[places]) if other != digest]
 
@@ -234,12 +256,28 @@ class ExtentIndex:
             self._views[key] = (self._version, state), view
         return view
 
-    def _find_distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the different literals of catalogs, and the place of each catalog's literal among them."""
-        if self._distinct is None or self._distinct[0] != self._version:
-            literals, places = np.unique(self.labels.list_literals(), return_inverse=True)
-            self._distinct = self._version, literals, places
-        return self._distinct[1:]
+
+class _DistinctLiterals:
+    """The different literals of catalogs: few of those that were there at first are the same as those of new ones."""
+
+    def __init__(self, labels: ExtentLabels) -> None:
+        self._labels = labels
+        self._first: tuple[NDArray[np.int64], NDArray[np.int64], int] | None = None
+
+    def find(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return literals that include those of all catalogs, and the place of each catalog's literal among them."""
+        all_literals = self._labels.list_literals()
+        if self._first is None:
+            distinct, places = np.unique(all_literals, return_inverse=True)
+            self._first = distinct, places, len(all_literals)
+        distinct, places, known = self._first
+        new = all_literals[known:]
+        if not len(new):
+            return distinct, places
+        return (
+            np.concatenate((distinct, new)),
+            np.concatenate((places, np.arange(len(distinct), len(distinct) + len(new)))),
+        )
 
 
 def _crosses_populations(definition: StoredDefinition) -> bool:

@@ -8,7 +8,7 @@ left to building everything anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.criteria import build_theory
@@ -20,6 +20,7 @@ from provenn.knowledge.consequences import DefinedSets, build_knowledge, crosses
 from provenn.knowledge.file_facts import FileFacts
 from provenn.knowledge.stored_facts import find_facts_touching, read_whole_population
 from provenn.logic import Knowledge, Statement, equal, subset
+from provenn.logic.knowledge.valued_objects import BEYOND
 from provenn.logic.statements import Property, SetComparison
 from provenn.logic.terms import Op, Term, chain, term
 
@@ -111,22 +112,21 @@ def place_new_sets(relations: Sequence[Statement], known: Collection[str]) -> li
     These definitions say no more than the relations, which are added as well.
     """
     placed: list[Statement] = []
-    relations_by_label: dict[str, list[Statement]] = {}
+    smaller_by_label: dict[str, list[Term]] = {}
+    larger_by_label: dict[str, list[Term]] = {}
     for relation in relations:
-        for label in relation.labels:
-            relations_by_label.setdefault(label, []).append(relation)
+        for smaller, larger in _list_inclusions(relation):
+            if larger.label is not None:
+                smaller_by_label.setdefault(larger.label, []).append(smaller)
+            if smaller.label is not None:
+                larger_by_label.setdefault(smaller.label, []).append(larger)
     passed = set(known)
-    for label, about in relations_by_label.items():
+    for label in dict.fromkeys(label for relation in relations for label in relation.labels):
         if label in passed:
             continue
-        inside, around = [], []
-        for relation in about:
-            for smaller, larger in _list_inclusions(relation):
-                if larger.label == label and passed.issuperset(smaller.labels):
-                    inside.append(smaller)
-                elif smaller.label == label and passed.issuperset(larger.labels):
-                    around.append(larger)
-        rest = term(f"{label} beyond what it contains")
+        inside = _find_passed(label, smaller_by_label, passed)
+        around = _find_passed(label, larger_by_label, passed)
+        rest = term(label + BEYOND)
         if inside:
             if around:
                 placed.append(subset(rest, chain(Op.AND, tuple(around))))
@@ -135,6 +135,21 @@ def place_new_sets(relations: Sequence[Statement], known: Collection[str]) -> li
             placed.append(subset(label, chain(Op.AND, tuple(around))))
         passed.add(label)
     return placed
+
+
+def _find_passed(label: str, neighbours: Mapping[str, Sequence[Term]], passed: Collection[str]) -> list[Term]:
+    """Return the nearest sets of passed labels on one side of a set: directly, or beyond sets of other new labels."""
+    found: dict[Term, None] = {}
+    visited = {label}
+    stack = [label]
+    while stack:
+        for neighbour in neighbours.get(stack.pop(), ()):
+            if all(other in passed for other in neighbour.labels):
+                found[neighbour] = None
+            elif neighbour.label is not None and neighbour.label not in visited:
+                visited.add(neighbour.label)
+                stack.append(neighbour.label)
+    return list(found)
 
 
 def _list_inclusions(relation: Statement) -> Iterable[tuple[Term, Term]]:

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -29,6 +30,7 @@ from provenn.knowledge.extent_labels import ExtentLabels
 from provenn.logic.knowledge.graph import SetGraph
 from provenn.logic.knowledge.set_index import SetIndex
 from provenn.logic.knowledge.signatures import BLOCK_OBJECTS, Signatures
+from provenn.logic.knowledge.valued_objects import ValuedObjects
 
 __all__ = ["INDICES", "IndexFiles"]
 
@@ -102,6 +104,9 @@ class IndexFiles:
             "labels": others,
             "bases": list(index.bases),
             "definers": index.definers,
+            "rows": index.sets.valued.rows,
+            "certain": f"{index.sets.valued.certain:x}",
+            "known": list(index.sets.valued.known),
         }
         with suppress(OSError):
             make_folders(self._folder)
@@ -129,7 +134,9 @@ def _restore(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> E
     if any(block.shape != (len(left), BLOCK_OBJECTS // 64) for block in blocks):
         raise ValueError("signatures do not fit the sets")
     labels = ExtentLabels(arrays["digests"], arrays["literals"].astype(np.int64), dict(header["labels"]))
-    sets = SetIndex(labels, graph, Signatures(graph, blocks, objects), arrays["constraints"].tolist())
+    rows = {int(place): dict(row) for place, row in header["rows"].items()}
+    valued = partial(ValuedObjects, rows=rows, certain=int(header["certain"], 16), known=header["known"])
+    sets = SetIndex(labels, graph, Signatures(graph, blocks, objects), arrays["constraints"].tolist(), valued)
     newest = None if header["newest"] is None else datetime.fromisoformat(header["newest"])
     state = IndexedState(int(header["catalogs"]), newest)
     if state.catalogs != len(arrays["digests"]):

@@ -82,7 +82,7 @@ def _make_sortable(values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
         return values.cast(pa.uint8())
     if not pa.types.is_floating(values.type):
         return values
-    doubles = values.cast(pa.float64())
+    doubles = values.cast(pa.float64()).fill_null(0.0)  # below NULL is any number, and rows with NULL are equal here
     if not len(doubles):  # an array without values may have no buffer
         return doubles
     numbers = np.frombuffer(doubles.buffers()[1], np.float64, len(doubles), doubles.offset * 8)

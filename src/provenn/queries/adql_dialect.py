@@ -5,7 +5,8 @@ All functions stay calls as they are written: `provenn.queries.adql_expressions`
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from sqlglot import exp, tokens
 from sqlglot import parser as sqlglot_parser
@@ -48,6 +49,18 @@ class Adql(Dialect):
             name: sqlglot_parser.Parser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE")
         }
         NO_PAREN_FUNCTIONS: ClassVar = {}
+
+        def _parse_csv(
+            self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA
+        ) -> list[Any]:  # the types of sqlglot
+            def parse_item() -> Any:  # noqa: ANN401 - as above
+                comma = self._prev
+                item = parse_method()
+                if item is None and sep == TokenType.COMMA and comma is not None and comma.token_type == sep:
+                    raise QueryError("nothing follows this comma", self.sql, comma.start, hint="remove the comma")
+                return item
+
+            return super()._parse_csv(parse_item, sep)
 
         def _parse_limit(
             self, this: exp.Expr | None = None, top: bool = False, skip_limit_token: bool = False

@@ -15,6 +15,7 @@ from provenn import deadline
 from provenn.criteria.syntax import find_position
 from provenn.errors import QueryError, did_you_mean
 from provenn.queries.adql_dialect import ADQL
+from provenn.queries.adql_grammar import check_grammar
 
 __all__ = [
     "COMMA",
@@ -95,6 +96,8 @@ def parse_query(text: str, dialect: str) -> exp.Expr:
     if not isinstance(statement, exp.Query | exp.Values):
         kind = statement.key.upper() if not isinstance(statement, exp.Command) else str(statement.this).upper()
         raise QueryError(f"{kind} is not a query", text, find_position(statement), hint="write a SELECT")
+    if dialect == ADQL:
+        check_grammar(statement, text)
     return statement
 
 

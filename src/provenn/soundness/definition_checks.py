@@ -225,11 +225,13 @@ def _find_row_problems(
 ) -> Iterator[ArchiveProblem]:
     """Check the columns of a catalog's row against the definition."""
     _, population, extent, _, _, schema = head
-    where, row = _describe_catalog(restored.digest), catalogs.c.digest == restored.digest
+    where = _describe_catalog(restored.digest)
     if population != restored.population.name:
+        row = catalogs.c.digest == restored.digest
         mend = partial(_change, catalogs, row, {"population": restored.population.name})
         yield ArchiveProblem(where, f"its population is not {population}", remedy="index", mend=mend)
     if extent != restored.extent.digest:
+        row = catalogs.c.digest == restored.digest
         mend = partial(_change, catalogs, row, {"extent": restored.extent.digest})
         yield ArchiveProblem(where, "its extent contradicts its definition", remedy="index", mend=mend)
     if schema != attributes.compute_schema_digest(attributes.format_schema_names(restored)):

@@ -7,24 +7,25 @@ from __future__ import annotations
 
 import logging
 import os
-import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from provenn.database.secrets import remove_secrets
 from provenn.errors import EngineError
+from provenn.spark.brief_environment import set_environment
 from provenn.spark.class_archive import prepare_archive_options
 from provenn.spark.confinement import DAEMON, Confinement
 from provenn.spark.java import find_java
 from provenn.spark.java_messages import JavaMessages
+from provenn.spark.start_settings import build_start_settings
 from provenn.spark.worker_environment import NAMES
 
 if TYPE_CHECKING:
@@ -32,15 +33,16 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["end_java", "open_session", "release_context", "start_context"]
+    from provenn.spark.warm.attaching import AttachedContext
 
-_QUIET = Path(__file__).with_name("quiet.properties").absolute()
+__all__ = ["attach_session", "end_java", "is_java_alive", "open_session", "release_context", "start_context"]
 
 _lock = threading.RLock()
 _users = 0  # engines that use the context, if provenn has started it
 _java: JavaGateway | None = None  # the Java that provenn has started
 _confinement: Confinement | None = None  # of the workers, if provenn has started the context on this machine
 _folder: Path | None = None  # the folder of the system user under whom the workers run
+_attached: AttachedContext | None = None  # the context of the warm Spark, if this process uses it
 
 
 def open_session(
@@ -78,6 +80,50 @@ def open_session(
             _check_confinement(confinement or Confinement())
             _users += _users > 0
         return SparkSession(context).newSession(), _users > 0
+
+
+def attach_session(confinement: Confinement, report_refusal: Callable[[str], None]) -> SparkSession | None:
+    """Return a new session on the warm Spark; the caller must `release_context`.
+
+    Returns None if this process already runs a Spark, or there is no warm Spark that it can use; `report_refusal` is
+    called with the reason if there is one.
+    """
+    global _attached, _confinement, _users
+    from provenn.spark.warm.asking import may_attach  # noqa: PLC0415 - only commands look for a warm Spark
+
+    if not may_attach():
+        return None
+    from pyspark import SparkContext  # noqa: PLC0415 - Spark is slow to import
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    from provenn.spark.plain_accumulators import read_plain_accumulators  # noqa: PLC0415
+    from provenn.spark.warm.attaching import attach_context  # noqa: PLC0415
+
+    with _lock:
+        if SparkContext._active_spark_context is not None:  # noqa: SLF001 - as above
+            return None
+        _silence_py4j()
+        read_plain_accumulators()
+        python = os.environ.get("PYSPARK_PYTHON") or sys.executable
+        with _keep_interrupt(), set_environment({"PYSPARK_PYTHON": python}):
+            context, reason = attach_context(confinement)
+        if context is None:
+            if reason:
+                report_refusal(reason)
+            return None
+        _attached, _confinement, _users = context, confinement, 1
+        return SparkSession(context).newSession()
+
+
+@contextmanager
+def _keep_interrupt() -> Iterator[None]:
+    """Keep the handler of Ctrl-C: Spark's own cancels the jobs of all, that of `allow_interrupts` those of provenn."""
+    interrupt = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupt)
 
 
 def _check_confinement(wanted: Confinement) -> None:
@@ -148,13 +194,14 @@ def start_context(
     _check_machine(confinement, on_this_machine=is_local and not submitted)
     messages = JavaMessages()
     _silence_py4j()
-    interrupt = signal.getsignal(signal.SIGINT)
     try:
         if not submitted:
             java = find_java()
             if java_options is None:
                 java_options = prepare_archive_options(java, Path(_find_spark_home()))
-            conf.setAll([*_build_settings(is_local, [*java_options, *["-XX:TieredStopAtLevel=1"] * brief]).items()])
+            conf.setAll(
+                [*build_start_settings(is_local, [*java_options, *["-XX:TieredStopAtLevel=1"] * brief]).items()]
+            )
             environment |= {"JAVA_HOME": str(java.home), **({"SPARK_LOCAL_IP": "127.0.0.1"} if is_local else {})}
             # The launcher that composes the command line of Spark is a short-lived Java too.
             environment["SPARK_LAUNCHER_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -163,7 +210,7 @@ def start_context(
                 confinement.check_python(_folder)
                 conf.setAll([*_build_worker_settings(confinement, master).items()])
         variables = confinement.build_daemon_variables(_folder) if is_local else {}
-        with _set_environment(environment), messages.collect() as stderr:
+        with set_environment(environment), _keep_interrupt(), messages.collect() as stderr:
             if SparkContext._gateway is None and not submitted:  # noqa: SLF001 - a stopped context leaves its Java
                 with _prepare_java_start(variables):
                     _java = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
@@ -178,10 +225,6 @@ def start_context(
         end_java()
         reason = messages.find_reason() or str(error).split("\n", 1)[0]
         raise EngineError(f"Spark cannot be started on {master or 'this machine'}: {reason}") from error
-    finally:
-        # Spark's own handler cancels the jobs of all users; `allow_interrupts` cancels the jobs of provenn alone.
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, interrupt)
     return context
 
 
@@ -224,9 +267,14 @@ def end_java(*, wait: float = 30.0) -> bool:
     bool
         Whether Java has ended without an error, within `wait` seconds.
     """
-    global _java, _confinement  # noqa: PLW0603
+    global _java, _confinement, _attached  # noqa: PLW0603
     from pyspark import SparkContext  # noqa: PLC0415 - Spark is slow to import
     from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    if _attached is not None:
+        _attached.stop()
+        _attached = _confinement = None
+        return True
 
     with suppress(Exception), warnings.catch_warnings():  # Java may have died
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -250,6 +298,11 @@ def end_java(*, wait: float = 30.0) -> bool:
             return ended_well
     _remove_folder()
     return False
+
+
+def is_java_alive() -> bool:
+    """Whether the Java that provenn has started still runs."""
+    return _java is not None and _java.proc.poll() is None
 
 
 def _remove_folder() -> None:
@@ -290,52 +343,3 @@ def _build_worker_settings(confinement: Confinement, master: str | None) -> dict
         # Spark would send a large function in a file that only the user of Java can read.
         settings["spark.broadcast.UDFCompressionThreshold"] = str(2**30)
     return settings
-
-
-def _build_settings(is_local: bool, java_options: Sequence[str]) -> dict[str, str]:
-    quiet = ["-Xlog:disable", f"-Dlog4j2.configurationFile={_QUIET.as_uri()}"]
-    settings = {
-        "spark.app.name": "provenn",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.extraJavaOptions": shlex.join([*quiet, *java_options]),
-    }
-    if is_local:
-        settings |= {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            # Driver and tasks share one process: half of the memory, because Python's workers and the page cache need
-            # the rest; and at most the heap that Java addresses with short pointers, as the class archive requires.
-            "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY")
-            or f"{min(_measure_memory() // 2, 30 * 2**30) >> 20}m",
-            # Adaptive execution joins small partitions and never splits large ones: so this is enough for large data,
-            # and fewer than the 200 with which a cluster begins.
-            "spark.sql.shuffle.partitions": str(8 * (os.cpu_count() or 1)),
-            # Runs share the cores, so that a short one does not wait for a long one: `provenn.spark.progress` gives
-            # each a pool.
-            "spark.scheduler.mode": "FAIR",
-        }
-    return settings
-
-
-def _measure_memory() -> int:
-    """Return how many bytes of memory this process may use: all of the machine, or the limit of its container."""
-    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    with suppress(OSError, ValueError):  # "max" is no number
-        size = min(size, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return size
-
-
-@contextmanager
-def _set_environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables while the body runs."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

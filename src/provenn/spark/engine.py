@@ -16,19 +16,22 @@ from provenn.errors import EngineError
 from provenn.hints import Hint
 from provenn.loaded_classes import is_loaded_instance
 from provenn.spark.confinement import Confinement
-from provenn.spark.context import open_session, release_context
+from provenn.spark.context import attach_session, open_session, release_context
 from provenn.spark.settings import hold_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Engine"]
+__all__ = ["WARM", "Engine"]
 
 _CLASSIC = {  # Spark Connect always transfers data by Arrow
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
 }
 _CONNECT = {"spark.connect.progress.reportInterval": "300ms"}  # not 2 s, because short runs end sooner
+
+WARM = "warm"
+"""The name of the Spark of ``provenn warm``, in place of a URL."""
 
 _MASTERS = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"  # decides whether pyspark's functions make columns for Connect
@@ -42,9 +45,10 @@ class Engine:
     Parameters
     ----------
     spark
-        None for Spark in this process, on all cores or in the present context; the URL of a master (``local[2]``,
-        ``spark://…``, ``yarn``, ``k8s://…``) or of Spark Connect (``sc://…``); or a session. The engine uses a session
-        through a new session on the same Spark, so it neither stops nor changes the session.
+        None for Spark in this process, on all cores or in the present context; ``warm`` for the Spark of ``provenn
+        warm`` if there is one, and else as None; the URL of a master (``local[2]``, ``spark://…``, ``yarn``,
+        ``k8s://…``) or of Spark Connect (``sc://…``); or a session. The engine uses a session through a new session on
+        the same Spark, so it neither stops nor changes the session.
     brief
         Whether Java, if the engine starts it, compiles quickly rather than well: for short work, such as tests.
     confinement
@@ -54,6 +58,8 @@ class Engine:
     ----------
     report_start
         Called around the start of Spark; by default nothing is reported.
+    report_refusal
+        Called with the reason if there is a warm Spark that cannot be used; by default nothing is reported.
 
     Raises
     ------
@@ -65,13 +71,16 @@ class Engine:
         self, spark: object | None = None, *, brief: bool = False, confinement: Confinement | None = None
     ) -> None:
         is_session = _is_connect(spark) or is_loaded_instance(spark, "pyspark.sql.session", "SparkSession")
-        is_url = isinstance(spark, str) and (_MASTERS.fullmatch(spark) or re.fullmatch("sc://.+", spark))
+        is_url = isinstance(spark, str) and (
+            spark == WARM or _MASTERS.fullmatch(spark) or re.fullmatch("sc://.+", spark)
+        )
         if not (spark is None or is_session or is_url):
             raise EngineError(
                 f"spark={spark!r} is neither the URL of a Spark nor a session",
-                hint="local[*], local[4], spark://host:7077, yarn, k8s://https://host:port, sc://host:15002",
+                hint="warm, local[*], local[4], spark://host:7077, yarn, k8s://https://host:port, sc://host:15002",
             )
-        self._spark: Any = spark
+        self._is_warm = spark == WARM
+        self._spark: Any = None if self._is_warm else spark
         self._brief = brief
         self._confinement = Confinement.of() if confinement is None else confinement
         if self._confinement.user and (is_session or self.is_remote):
@@ -86,6 +95,7 @@ class Engine:
         self._session: SparkSession | None = None
         self._stop: Callable[[], None] = _stop_nothing
         self.report_start: Callable[[], AbstractContextManager[None]] = nullcontext
+        self.report_refusal: Callable[[str], None] = _report_nothing
         self._java_settings: Any = None  # of the session, as Java has them: one object as long as the session lives
         self._settings_hash: int | None = None  # of these, when they were last right
 
@@ -105,6 +115,9 @@ class Engine:
     def _ensure_session(self) -> SparkSession:
         if self._session is not None and _is_stopped(self._session):
             self.close()
+        if self._session is None:
+            self._session = attach_session(self._confinement, self.report_refusal) if self._is_warm else None
+            self._stop = _stop_nothing if self._session is None else release_context
         if self._session is None:
             with self.report_start():
                 self._session, self._stop = self._start()
@@ -219,6 +232,10 @@ class Engine:
 
 
 def _stop_nothing() -> None:
+    """Do nothing."""
+
+
+def _report_nothing(_: str) -> None:
     """Do nothing."""
 
 

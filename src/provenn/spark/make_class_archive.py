@@ -24,7 +24,7 @@ from provenn.spark.java import Java, find_java
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-__all__ = ["make_archive"]
+__all__ = ["make_archive", "run_typical_queries"]
 
 _UNUSED = 60 * 24 * 3600.0
 """Seconds after which an unused archive is deleted, because its Java or Spark is probably gone."""
@@ -54,7 +54,7 @@ def make_archive(stem: Path) -> bool:
             base = _prepare_base_archive(find_java(), stem, Path(folder) / "base")
             options = [f"-XX:SharedArchiveFile={base}"] if base else []
             context = start_context("local[1]", java_options=[*options, f"-XX:ArchiveClassesAtExit={new}"])
-            _run_typical_queries(context, Path(folder))
+            run_typical_queries(context, Path(folder))
             is_made = end_java(wait=_PATIENCE) and new.exists()
             if is_made:
                 _publish(new, stem)
@@ -86,7 +86,8 @@ def _publish(new: Path, stem: Path) -> Path:
     return file
 
 
-def _run_typical_queries(context: SparkContext, folder: Path) -> None:
+def run_typical_queries(context: SparkContext, folder: Path) -> None:
+    """Run a few typical queries, so that Java loads their classes; files go to a folder."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - Spark is slow to import
 
     session = SparkSession(context).newSession()

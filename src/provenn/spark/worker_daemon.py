@@ -7,21 +7,18 @@ daemon by ``exec``, so that nothing of the first environment stays in memory eit
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pwd
 import resource
 import sys
 from contextlib import suppress
 
+from provenn.spark.powers import drop_capabilities, forbid_new_privileges
+from provenn.spark.warm.worker_side import GUEST, follow_command
 from provenn.spark.worker_environment import FOLDER, NAMES, USER, build_worker_environment
 
 __all__ = ["become_worker_daemon"]
 
-_PR_CAPBSET_DROP = 24
-_PR_SET_NO_NEW_PRIVS = 38
-_FILES = frozenset({0, 1, 2, 3})  # CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER: access to files
-_CAPABILITIES = 64
 _MOST_PROCESSES = 4096
 _MOST_FILES = 1 << 16  # Java hands on only the first three
 
@@ -30,20 +27,17 @@ def become_worker_daemon() -> None:
     """Give up everything forbidden to calculators, and become pyspark's daemon."""
     user, folder = os.environ.get(USER, ""), os.environ.get(FOLDER, "")
     names = os.environ.get(NAMES, "").split()
-    environment = build_worker_environment(os.environ, named=names, user=user, folder=folder)
+    guest = os.environ.get(GUEST, "")
     os.closerange(3, _MOST_FILES)
+    variables = follow_command(guest) if guest else os.environ
+    environment = build_worker_environment(variables, named=names, user=user, folder=folder)
     _limit_resource(resource.RLIMIT_CORE, 0)
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if libc is not None and os.geteuid() == 0:
-        # Give up for good root's powers over other processes, such as reading the memory of a hidden process.
-        for capability in range(_CAPABILITIES):
-            if user or capability not in _FILES:
-                libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    drop_capabilities(keep_files=not user)
     if user:
         _become_user(user, folder)
-    if libc is not None:
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    os.execve(sys.executable, [sys.executable, "-m", "pyspark.daemon", *sys.argv[1:]], environment)  # noqa: S606
+    forbid_new_privileges()
+    daemon = "provenn.spark.warm.worker_output" if guest else "pyspark.daemon"
+    os.execve(sys.executable, [sys.executable, "-m", daemon, *sys.argv[1:]], environment)  # noqa: S606
 
 
 def _become_user(user: str, folder: str) -> None:

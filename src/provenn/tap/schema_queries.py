@@ -11,9 +11,11 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from provenn import deadline
-from provenn.errors import QueryError, TapError, did_you_mean
+from provenn.errors import QueryError, TapError, UnknownCatalogError, did_you_mean
 from provenn.queries.adql_dialect import ADQL
+from provenn.queries.reading_context import QueryTable
 from provenn.queries.reading_text import parse_query
+from provenn.tap.schema_functions import add_functions, rewrite_casts
 from provenn.tap.served_tables import ServedTable
 from provenn.tap.tap_schema import TAP_SCHEMA, TAP_SCHEMA_TABLES, fill_database
 
@@ -76,15 +78,13 @@ def answer_schema_query(text: str, tree: exp.Expr, tables: Sequence[ServedTable]
     QueryError
         If the query names what does not exist, or cannot be answered.
     """
-    for table in tree.find_all(exp.Table):
-        name = table.name.lower()
-        if table.db and name not in _BY_NAME:
-            raise QueryError(
-                f"{TAP_SCHEMA} has no table {table.name}", hint=did_you_mean(name, _BY_NAME) or ", ".join(_BY_NAME)
-            )
+    from provenn.queries.query_reading import read_syntax_tree  # noqa: PLC0415 - most answers are not of TAP_SCHEMA
+
+    read_syntax_tree(tree, text, _SchemaTables(), ADQL)  # SQLite takes an unknown name in double quotes for a text
     outputs = _find_output_columns(tree)
     connection = fill_database(tables)
     try:
+        add_functions(connection)
         _confine(connection)
         cursor = connection.execute(_write_for_sqlite(tree))
         rows = cursor.fetchall() if most is None else cursor.fetchmany(most)
@@ -97,9 +97,21 @@ def answer_schema_query(text: str, tree: exp.Expr, tables: Sequence[ServedTable]
     return _make_table(names, rows, outputs)
 
 
+class _SchemaTables:
+    """The tables of TAP_SCHEMA, for the reader that checks the names and functions of a query."""
+
+    def find_table(self, parts: tuple[str, ...]) -> QueryTable:
+        """Return a table by its name."""
+        table = _BY_NAME.get(parts[-1].lower())
+        if table is None:
+            hint = did_you_mean(parts[-1].lower(), _BY_NAME) or f"the tables are {', '.join(_BY_NAME)}"
+            raise UnknownCatalogError(f"{TAP_SCHEMA} has no table {parts[-1]}", hint=hint)
+        return QueryTable(table.name, tuple(column.name.strip('"') for column in table.columns))
+
+
 def _write_for_sqlite(tree: exp.Expr) -> str:
     """Return a query of TAP_SCHEMA in the dialect of SQLite, where the tables have no schema."""
-    changed = tree.copy()
+    changed = rewrite_casts(tree.copy())
     for table in changed.find_all(exp.Table):
         if table.db:
             alias = table.alias or table.name

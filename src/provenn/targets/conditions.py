@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from provenn import deadline
 from provenn.catalogs import Attribute, Extent
 from provenn.catalogs.sample_sources import parse_sample_rule
-from provenn.criteria import backquoted, parse_criterion, render
+from provenn.criteria import backquoted, identities_in, parse_criterion, render
 from provenn.sky import FUNCTIONS as REGIONS
 from provenn.targets.scene import Scene, split_intersection
 from provenn.targets.steps import Select, find_condition_attributes, find_key
@@ -54,7 +54,8 @@ def _write_all(context: _ConditionContext, remaining: dict[str, Extent]) -> str:
         own = split_intersection(extent)
         if extent.label is not None or not own.keys() & remaining.keys():
             continue  # a single atom is written below
-        if find_condition_attributes(extent) <= context.readable and all(
+        # A criterion may read attributes that its set does not depend on: `(x > 1 AND NULL) OR y > 0` is `y > 0`.
+        if context.readable.issuperset(identities_in(condition.criterion)) and all(
             digest in remaining or context.contains_rows(part) for digest, part in own.items()
         ):
             criterion = parse_criterion(condition.criterion, context.by_name, canonical=True)

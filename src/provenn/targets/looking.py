@@ -23,6 +23,7 @@ from provenn.data.changed_files import add_recorded_contents, read_contents
 from provenn.data.file_memory import FileMemory
 from provenn.data.usable_fragments import select_usable
 from provenn.digests import content_digest
+from provenn.errors import StoreError
 from provenn.knowledge import verified_keys
 from provenn.look.allowance import LARGEST_MATCH, MOST_MATCHED_FILES, Allowance
 from provenn.look.refusal import NeedsSpark
@@ -166,8 +167,14 @@ def _take(look: _Look, take: Callable[[_Look], T]) -> T:
     """Return what a function makes of a look, with the precautions before and after."""
     look.check_fragments()
     look.verify_keys()
-    with fragments.pin_fragments(look.place.database, [fragment.id for fragment in look.plan.fragments]):
-        answer = take(look)
+    numbers = [fragment.id for fragment in look.plan.fragments]
+    try:
+        with fragments.pin_fragments_of_look(look.place.database, numbers):
+            answer = take(look)
+    except StoreError as error:
+        if not numbers:
+            raise
+        raise NeedsSpark(f"a fragment cannot be read, or was deleted meanwhile: {error.message}") from error
     look.place.check_bases(look.plan.bases)
     return answer
 

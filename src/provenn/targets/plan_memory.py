@@ -7,6 +7,7 @@ from threading import get_ident
 from typing import Generic, TypeVar
 
 from provenn.data.planning_state import read_planning_state
+from provenn.database.moments import ReadMoment, find_moment
 from provenn.database.transactions import Database, Reading
 from provenn.targets.plan import Plan
 
@@ -25,7 +26,7 @@ class PlanMemory(Generic[P]):
     __slots__ = ("_latest",)
 
     def __init__(self) -> None:
-        self._latest: tuple[int, Hashable, P] | None = None
+        self._latest: tuple[int, ReadMoment | None, Hashable, P] | None = None
 
     def recall(self, database: Database, make: Callable[[Reading], P]) -> P:
         """Return the remembered plan; make it anew if the archive has changed since.
@@ -37,12 +38,18 @@ class PlanMemory(Generic[P]):
         make
             Makes the plan in a reading transaction.
         """
+        moment = find_moment(database.engine)
+        if self._latest is not None and moment is not None:
+            thread, earlier_moment, _, plan = self._latest
+            if thread == get_ident() and earlier_moment is moment:  # nothing changes within a moment
+                return plan
         with database.reading() as reading:
             state = read_planning_state(reading)
             if self._latest is not None:
-                thread, earlier_state, plan = self._latest
+                thread, _, earlier_state, plan = self._latest
                 if thread == get_ident() and earlier_state == state:
+                    self._latest = thread, moment, state, plan
                     return plan
             plan = make(reading)
-        self._latest = get_ident(), state, plan
+        self._latest = get_ident(), moment, state, plan
         return plan

@@ -37,7 +37,7 @@ from provenn.web.pages import (
     target,
 )
 from provenn.web.people import People
-from provenn.web.remembering import ViewMemory, list_remembered_paths
+from provenn.web.remembering import PageMemory, ViewMemory, list_remembered_paths
 from provenn.web.rendering import render
 
 __all__ = ["READING_PATHS", "create_app"]
@@ -115,6 +115,7 @@ def create_app(
         yield
         people.close()
         app.state.memory.close()
+        app.state.pages.clear()
 
     app = FastAPI(
         lifespan=lifespan,
@@ -134,6 +135,7 @@ def create_app(
     app.state.people = people
     app.state.accounts = accounts
     app.state.memory = ViewMemory(archive)
+    app.state.pages = PageMemory()
     add_failure_handlers(app)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     for router in (*_PAGES, *_list_observatory_routers(), *([] if accounts is None else [login.router])):

@@ -11,7 +11,7 @@ from provenn.errors import ProvennError
 from provenn.hints import find_page_target, phrase_for_page
 from provenn.web.failures import find_status
 from provenn.web.remembering import Remembering, ViewAnswer, answer_unchanged, mark_remembered, remember_view
-from provenn.web.rendering import render
+from provenn.web.rendering import make_page, render_text
 
 __all__ = ["FormProblem", "LiveAnswer", "add_form", "make_problem"]
 
@@ -92,11 +92,13 @@ def add_form(
         if content.problem is None and unchanged is not None:
             return unchanged
         json_address = f"/api{path}?{request.url.query}" if request.url.query else f"/api{path}"
-        status = 200 if content.problem is None else content.problem.status
-        page = render(template, {"content": content, "json": json_address, **draw_pictures(content)}, status)
-        if content.problem is None:
-            page.headers.update(headers)
-        return page
+
+        def render_page() -> str:
+            return render_text(template, {"content": content, "json": json_address, **draw_pictures(content)})
+
+        if content.problem is not None:
+            return HTMLResponse(render_page(), content.problem.status)
+        return make_page(request, headers, render_page, is_remembered=remembering is not None)
 
     if remembering is not None:
         mark_remembered(as_json, as_page)

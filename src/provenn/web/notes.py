@@ -2,6 +2,9 @@
 
 A note is retried while the archive is busy. If the server is killed, unwritten notes are lost: logins and uses of
 tokens, never the result of a request.
+
+Every commit makes the server compute pages anew (`provenn.web.remembering`). So what can wait, waits: proofs that a
+page has found and uses of tokens are written with the next other note, or after a minute.
 """
 
 import logging
@@ -24,6 +27,9 @@ _MOST: Final = 10_000
 _PAUSE: Final = 0.1
 """Seconds between two batches; each batch is written in one transaction."""
 
+_PATIENCE: Final = 60.0
+"""Seconds that a note which can wait does wait for others."""
+
 
 class Notes:
     """A background writer of notes to an archive.
@@ -38,13 +44,15 @@ class Notes:
         self._archive = archive
         self._changed = threading.Condition()
         self._errands: deque[Errand] = deque()
+        self._patient: deque[Errand] = deque()
+        self._waiting_for_all = 0
         self._writing = 0
         self._closing = False
         self._thread: threading.Thread | None = None
 
     def note_use(self, token: Token) -> None:
-        """Note the use of a token."""
-        self.add(make_errand(self._archive, lambda writing: tokens.record_token_use(writing, token)))
+        """Note the use of a token, with the next other note."""
+        self._add_patient(make_errand(self._archive, lambda writing: tokens.record_token_use(writing, token)))
 
     def note_deed(
         self, action: str, subject: str, detail: str = "", *, who: str, archive: Archive | None = None
@@ -67,13 +75,20 @@ class Notes:
         self.add(make_errand(archive or self._archive, record, who=who))
 
     def defer(self, database: Database, act: Callable[[Writing], None]) -> None:
-        """Schedule a write to a database in the name of its person; see `provenn.archive.Archive`."""
-        self.add(Errand(database, act, monotonic()))
+        """Schedule a write to a database in the name of its person, which can wait; see `provenn.archive.Archive`."""
+        self._add_patient(Errand(database, act, monotonic()))
 
     def flush(self, seconds: float) -> bool:
         """Wait at most some seconds until all notes are written; return whether they are."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._errands and not self._writing, seconds)
+            self._waiting_for_all += 1
+            self._changed.notify_all()
+            try:
+                return self._changed.wait_for(
+                    lambda: not self._errands and not self._patient and not self._writing, seconds
+                )
+            finally:
+                self._waiting_for_all -= 1
 
     def close(self, seconds: float = 5.0) -> None:
         """Write the remaining notes within some seconds, and stop."""
@@ -86,29 +101,38 @@ class Notes:
 
     def add(self, errand: Errand) -> None:
         """Schedule an errand; an errand for a read-only archive is dropped."""
+        self._add(errand, self._errands)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _add_patient(self, errand: Errand) -> None:
+        """Schedule an errand that can wait for others."""
+        self._add(errand, self._patient)
+
+    def _add(self, errand: Errand, errands: deque[Errand]) -> None:
         if errand.database.read_only:
             return
         with self._changed:
-            if len(self._errands) >= _MOST:
-                self._errands.popleft()
+            if len(errands) >= _MOST:
+                errands.popleft()
                 _LOG.warning("a note was lost: %d notes are waiting, because the archive is busy", _MOST)
-            self._errands.append(errand)
+            errands.append(errand)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="notes", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
 
-    # -- inside --------------------------------------------------------------------------------------------------
-
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: bool(self._errands) or self._closing)
-                if not self._errands:
+                while not self._is_due():
+                    self._changed.wait(self._find_pause())
+                batch = [*self._errands, *self._patient]
+                if not batch:
                     self._thread = None
                     return
-                batch = list(self._errands)
                 self._errands.clear()
+                self._patient.clear()
                 self._writing = len(batch)
             left = run_errands(self._archive, batch)
             with self._changed:
@@ -119,3 +143,12 @@ class Notes:
                     self._thread = None
                     return
                 self._changed.wait_for(lambda: self._closing, _PAUSE)
+
+    def _is_due(self) -> bool:
+        """Whether the notes are to be written now."""
+        is_asked = self._closing or bool(self._errands) or (self._waiting_for_all > 0 and bool(self._patient))
+        return is_asked or (bool(self._patient) and monotonic() - self._patient[0].since >= _PATIENCE)
+
+    def _find_pause(self) -> float | None:
+        """Return the seconds until the oldest patient note is to be written; None if there is none."""
+        return max(0.0, self._patient[0].since + _PATIENCE - monotonic()) if self._patient else None

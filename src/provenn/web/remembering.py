@@ -1,7 +1,8 @@
 """Answers of views in memory: a view that was answered is not computed again while the archive stays as it was.
 
-An answer belongs to a viewer: another viewer computes an answer of their own. The memory holds what views return, never
-pages: pages contain the secrets of sessions.
+An answer belongs to a viewer: another viewer computes an answer of their own. A memory of views holds what views
+return, for all sessions of a viewer. Rendered pages contain the secrets of sessions: they are remembered by their
+identity (`answer_unchanged`), which contains the account with its session.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from provenn.database.transactions import Reading
 from provenn.web.accounts import get_current_account
 
 __all__ = [
+    "PageMemory",
     "Remembering",
     "ViewAnswer",
     "ViewMemory",
@@ -40,6 +42,9 @@ __all__ = [
 _MOST: Final = 2_000
 _MOST_CHARACTERS: Final = 50_000_000
 """The number of answers in a memory, and of characters that describe them."""
+
+_MOST_PAGE_CHARACTERS: Final = 30_000_000
+"""The number of characters of rendered pages in a memory."""
 
 _REMEMBERED: Final[set[Callable[..., Any]]] = set()
 _REQUEST: Final = "remembering_request"
@@ -54,12 +59,16 @@ class Remembering:
     ----------
     seconds
         The age after which an answer is computed again: for views that also look at files. None for any age.
+    watch_outside
+        Returns a function for such views: it returns a value that changes whenever the files may have changed, or None
+        if that cannot be told. As long as the value stays, an answer is as good as new.
     read_state
         Returns a value that changes whenever the answer to a request may change, for views that read little of the
         archive; None if every change of the archive counts, which is the default.
     """
 
     seconds: float | None = None
+    watch_outside: Callable[[Archive, Mapping[str, Any]], Callable[[], Hashable | None]] | None = None
     read_state: Callable[[Reading, Mapping[str, Any]], Hashable | None] = lambda _reading, _options: None
 
 
@@ -93,7 +102,9 @@ class _Kept:
     answer: ViewAnswer
     database_state: str
     view_state: Hashable
-    computed_at: float
+    checked_at: float
+    read_outside: Callable[[], Hashable | None]
+    outside: Hashable | None
 
 
 class ViewMemory:
@@ -122,6 +133,8 @@ class ViewMemory:
         if kept is not None and kept.database_state == state:
             return kept.answer
         with database.at_one_moment() as moment:
+            watch = _watch_nothing if how.watch_outside is None else how.watch_outside(archive, options)
+            outside = watch()  # before the view, which then sees these files or later ones
             view_state = archive.context.read(how.read_state, options)
             if kept is not None and state is not None and view_state is not None and kept.view_state == view_state:
                 self._keep(key, replace(kept, database_state=state))
@@ -129,7 +142,7 @@ class ViewMemory:
             answer = ViewAnswer.of(view(archive=archive, **options))
         is_repeatable = getattr(answer.content, "is_repeatable", True)
         if state is not None and is_repeatable and not moment.is_platform_asked and not moment.is_over:
-            self._keep(key, _Kept(answer, state, view_state, monotonic()))
+            self._keep(key, _Kept(answer, state, view_state, monotonic(), watch, outside))
         return answer
 
     def close(self) -> None:
@@ -151,10 +164,17 @@ class ViewMemory:
     def _find(self, key: Hashable, how: Remembering) -> _Kept | None:
         with self._lock:
             kept = self._kept.get(key)
-            if kept is None or (how.seconds is not None and monotonic() - kept.computed_at > how.seconds):
+            if kept is None:
                 return None
             self._kept.move_to_end(key)
+        if how.seconds is None or monotonic() - kept.checked_at <= how.seconds:
             return kept
+        now = monotonic()
+        if kept.outside is None or kept.read_outside() != kept.outside:
+            return None
+        checked = replace(kept, checked_at=now)
+        self._keep(key, checked)
+        return checked
 
     def _keep(self, key: Hashable, kept: _Kept) -> None:
         with self._lock:
@@ -168,6 +188,51 @@ class ViewMemory:
         kept = self._kept.pop(key, None)
         if kept is not None:
             self._characters -= kept.answer.characters
+
+
+class PageMemory:
+    """The texts of rendered pages, by the identity of the page; those used longest ago are forgotten first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._characters = 0
+
+    def recall(self, identity: str, render: Callable[[], str]) -> str:
+        """Return the text of a page; render it if it is not remembered.
+
+        Parameters
+        ----------
+        identity
+            The ``ETag`` of the page: pages with the same content, account, address and template have the same.
+        render
+            Renders the page.
+        """
+        with self._lock:
+            text = self._texts.get(identity)
+            if text is not None:
+                self._texts.move_to_end(identity)
+                return text
+        text = render()
+        with self._lock:
+            self._characters += len(text) - len(self._texts.pop(identity, ""))
+            self._texts[identity] = text
+            while self._characters > _MOST_PAGE_CHARACTERS or len(self._texts) > _MOST:
+                self._characters -= len(self._texts.popitem(last=False)[1])
+        return text
+
+    def clear(self) -> None:
+        """Forget all pages."""
+        with self._lock:
+            self._texts.clear()
+            self._characters = 0
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def _watch_nothing() -> None:
+    """Tell nothing about files."""
 
 
 def remember_view(view: Callable[..., Any], how: Remembering | None) -> Callable[..., ViewAnswer]:

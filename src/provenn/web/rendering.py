@@ -1,7 +1,7 @@
 """Rendering of templates, and the registration of pages with their JSON."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache, partial
 from typing import Annotated, Any, get_type_hints
@@ -19,9 +19,25 @@ from provenn.display.markup import make_printable
 from provenn.sizes import format_size
 from provenn.web.accounts import get_current_account
 from provenn.web.people import People
-from provenn.web.remembering import Remembering, ViewAnswer, answer_unchanged, mark_remembered, remember_view
+from provenn.web.remembering import (
+    PageMemory,
+    Remembering,
+    ViewAnswer,
+    answer_unchanged,
+    mark_remembered,
+    remember_view,
+)
 
-__all__ = ["ServedArchive", "add_page", "load_environment", "make_catalog_url", "make_query", "render"]
+__all__ = [
+    "ServedArchive",
+    "add_page",
+    "load_environment",
+    "make_catalog_url",
+    "make_page",
+    "make_query",
+    "render",
+    "render_text",
+]
 
 # Names that a URL path can contain. A slash is impossible, and "." and ".." have a meaning in paths.
 _PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\?#%]+")
@@ -74,17 +90,29 @@ def add_page(
         headers, unchanged = answer_unchanged(request, answer, template)
         if unchanged is not None:
             return unchanged
-        page = render(template, {"content": answer.content, "json": _make_json_address(request)})
-        page.headers.update(headers)
-        return page
+        values = {"content": answer.content, "json": _make_json_address(request)}
+        return make_page(request, headers, lambda: render_text(template, values), is_remembered=remembering is not None)
 
     if remembering is not None:
         mark_remembered(as_json, as_page)
 
 
+def make_page(
+    request: Request, headers: Mapping[str, str], render_page: Callable[[], str], *, is_remembered: bool
+) -> HTMLResponse:
+    """Return a page with the headers that identify it; a remembered page is rendered once."""
+    pages: PageMemory = request.app.state.pages
+    return HTMLResponse(pages.recall(headers["ETag"], render_page) if is_remembered else render_page(), headers=headers)
+
+
 def render(template: str, values: dict[str, Any], status: int = 200) -> HTMLResponse:
     """Return the page that a template makes of some values."""
-    return HTMLResponse(load_environment().get_template(template).render(values), status)
+    return HTMLResponse(render_text(template, values), status)
+
+
+def render_text(template: str, values: dict[str, Any]) -> str:
+    """Return the text of the page that a template makes of some values."""
+    return load_environment().get_template(template).render(values)
 
 
 @cache

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from provenn.logic import Statement
 from provenn.logic.terms import quote_label
-from provenn.words.vocabulary import Reason
+from provenn.words.proof_chains import Reason
 
 __all__ = ["LinkedStatement", "ProofReason", "StatementPart", "split_reasons", "split_statement"]
 
@@ -32,10 +32,12 @@ class LinkedStatement:
 
 @dataclass(frozen=True, slots=True)
 class ProofReason:
-    """A fact used by a proof, and the origin of the fact."""
+    """A line of a proof: a fact and its origin, or a statement and the numbers of the lines from which it follows."""
 
     statement: LinkedStatement
     because: str
+    is_inferred: bool = False
+    premises: tuple[int, ...] = ()
 
 
 def split_statement(statement: Statement, catalogs: Mapping[str, str]) -> LinkedStatement:
@@ -59,9 +61,15 @@ def split_statement(statement: Statement, catalogs: Mapping[str, str]) -> Linked
 
 
 def split_reasons(reasons: Iterable[Reason]) -> tuple[ProofReason, ...]:
-    """Return the facts of a proof, with their statements split into parts."""
+    """Return the lines of a proof, with their statements split into parts."""
     return tuple(
-        ProofReason(split_statement(reason.statement, dict(reason.catalogs)), reason.because) for reason in reasons
+        ProofReason(
+            split_statement(reason.statement, dict(reason.catalogs)),
+            reason.because,
+            reason.is_inferred,
+            reason.premises,
+        )
+        for reason in reasons
     )
 
 

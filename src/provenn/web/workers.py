@@ -41,6 +41,9 @@ _LONGEST_PAUSE: Final = 60.0
 _PATIENCE: Final = 5.0
 """Seconds that a worker may take to end."""
 
+_BUSIER: Final = 2
+"""How many more requests than another the worker with the answer in its memory may have."""
+
 
 class _LostError(Exception):
     """The worker has ended."""
@@ -131,13 +134,16 @@ class Workers:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _choose_worker(self, address: str) -> _Worker | None:
-        """Return the worker that has answered this address before, unless it is busier than another."""
+        """Return the worker that has answered this address before, unless it is much busier than another.
+
+        That worker has the answer in its memory. Another one would compute it.
+        """
         ready = [worker for _, worker in sorted(self._workers.items()) if worker.is_ready]
         if not ready:
             return None
         usual = ready[crc32(address.encode("utf-8", "surrogatepass")) % len(ready)]
         least = min(ready, key=lambda worker: len(worker.owed))
-        return usual if len(usual.owed) <= len(least.owed) else least
+        return usual if len(usual.owed) <= len(least.owed) + _BUSIER else least
 
     async def _ask_worker(self, worker: _Worker, question: dict[str, Any]) -> Message:
         number = next(self._numbers)

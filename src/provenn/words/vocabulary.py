@@ -22,6 +22,7 @@ from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.logic import statement
 from provenn.logic.statements import SetComparison
 from provenn.words.definition_words import describe_definition
+from provenn.words.proof_chains import Reason, build_chain
 from provenn.words.reference_words import (
     MemberSets,
     describe_criterion,
@@ -40,14 +41,12 @@ if TYPE_CHECKING:
 __all__ = [
     "SHORT",
     "SUPPOSED",
-    "Reason",
     "Vocabulary",
     "choose_names",
     "describe_criterion",
     "name_facts",
     "parse_statement",
     "resolve_statements",
-    "select_declared_facts",
     "sort_by_name",
 ]
 
@@ -58,36 +57,6 @@ SUPPOSED = 0
 """The number of a supposition: a fact for one question only, which is not recorded."""
 
 _BY_LOGIC = "whatever the values are"
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A fact of a proof.
-
-    Attributes
-    ----------
-    statement
-        The statement of the fact, with names.
-    because
-        The origin of the fact, in words.
-    catalogs
-        The names and digests of the mentioned catalogs.
-    fact
-        The recorded fact, with names in its statement, if it was declared or observed.
-    """
-
-    statement: Statement
-    because: str
-    catalogs: tuple[tuple[str, CatalogDigest], ...] = ()
-    fact: Fact | None = None
-
-    def __str__(self) -> str:
-        return f"{self.statement}  ({self.because})"
-
-    def _repr_html_(self) -> str:
-        from provenn.display.catalog_card import reason_html  # noqa: PLC0415 - only a notebook needs it
-
-        return reason_html(str(self.statement), self.because)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +187,33 @@ class Vocabulary:
         facts = tuple(map(self._translate_restated, restated))
         return Explanation(facts, explanation.open_universe, conclusion)
 
-    def describe_reasons(
-        self, reading: Reading, because: Iterable[CitedFact], conclusion: Statement | None = None
-    ) -> tuple[Reason, ...]:
-        """Return facts with their origins, in these words; with a conclusion, as a proof over the user's criteria."""
+    def describe_reasons(self, reading: Reading, because: Iterable[CitedFact]) -> tuple[Reason, ...]:
+        """Return facts with their origins, in these words."""
+        return tuple(self._describe_reason(reading, statement, origin) for statement, origin in because)
+
+    def describe_proof(
+        self, reading: Reading, because: Sequence[CitedFact], conclusion: Statement
+    ) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
+        """Return the facts of a proof over the user's criteria, and the proof as a chain ending in its conclusion."""
         reasons = {statement: self._describe_reason(reading, statement, origin) for statement, origin in because}
-        if conclusion is None:
-            return tuple(reasons.values())
         restated = restate_proof([*reasons], conclusion, self.catalogs)
-        return tuple(self._restate_reason(fact, [reasons[replaced] for replaced in fact.replaced]) for fact in restated)
+        facts = {
+            fact.statement: self._restate_reason(fact, [reasons[replaced] for replaced in fact.replaced])
+            for fact in restated
+        }
+        grounds = {
+            statement: parse_statement(origin.premise)
+            for statement, origin in because
+            if origin.premise is not None and statement in facts
+        }
+        texts = frozenset(text for fact in restated for text in fact.texts)
+
+        def describe(statement: Statement) -> Reason:
+            words = self._translate_restated(RestatedFact(statement, (), texts))
+            return Reason(words, "", self._list_mentioned_catalogs(statement))
+
+        chain = build_chain(facts, conclusion, grounds, describe)
+        return tuple(facts.values()), chain
 
     def _restate_reason(self, restated: RestatedFact, reasons: Sequence[Reason]) -> Reason:
         """Return a fact of a restated proof, with the origins of the facts that it stands for."""
@@ -328,16 +315,6 @@ class Vocabulary:
                 return "no base catalog holds every object"
 
 
-def select_declared_facts(reasons: Iterable[Reason]) -> tuple[Fact, ...]:
-    """Return the declared facts among reasons, sorted by number."""
-    facts = {
-        reason.fact.id: reason.fact
-        for reason in reasons
-        if reason.fact is not None and reason.fact.origin == "declared"
-    }
-    return tuple(facts[number] for number in sorted(facts))
-
-
 def parse_statement(value: str | Statement) -> Statement:
     """Return a statement; a text is parsed."""
     return statement(value) if isinstance(value, str) else value
@@ -369,7 +346,9 @@ def name_facts(reading: Reading, facts: Iterable[Fact]) -> list[Fact]:
 def sort_by_name(reading: Reading, digests: Collection[CatalogDigest]) -> list[CatalogDigest]:
     """Return the digests of catalogs sorted by name, named catalogs first."""
     names_by_digest = catalog_names.find_names_by_digest(reading, digests)
-    return sorted(digests, key=lambda digest: (digest not in names_by_digest, names_by_digest.get(digest, ()), digest))
+    named = sorted(names_by_digest, key=lambda digest: (names_by_digest[digest], digest))
+    # Sorting digests without a key is much faster, and most of very many catalogs have no name.
+    return [*named, *sorted(digest for digest in digests if digest not in names_by_digest)]
 
 
 def choose_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, str]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from provenn.errors import ContradictionError
 from provenn.logic import Knowledge
-from provenn.logic.counting import Count, CountConflict, bound_count, find_count_conflict
+from provenn.logic.counting import Count, CountConflict, bound_count, bound_numbers, find_count_conflict
 from tests.logic.counting.small_worlds import LABELS, all_numbers, bound_by_hand, cells, holds
 from tests.strategies import statements, terms
 
@@ -38,6 +38,7 @@ def test_bounds_are_those_of_brute_force(facts, known, region, open_universe):
             bound_count(knowledge, region, known)
         return
     bounds = bound_count(knowledge, region, known)
+    assert bound_numbers(knowledge, region, known) == (bounds.low, bounds.high, bounds.is_complete)
     assert (bounds.low, bounds.high) == bound_by_hand(region, numbers, known)
     assert bounds.is_complete
 

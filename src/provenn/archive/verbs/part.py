@@ -55,8 +55,10 @@ class ArchivePart:
     def _make_handles(self, digests: Iterable[CatalogDigest]) -> list[Catalog]:
         """Return the handles of catalogs."""
         from provenn.archive.handle import Catalog  # noqa: PLC0415 - a command starts without it
+        from provenn.collection import pause_collection  # noqa: PLC0415
 
-        return [Catalog(self, digest) for digest in digests]
+        with pause_collection():
+            return [Catalog(self, digest) for digest in digests]
 
     def _resolve(self, which: Catalog | str) -> tuple[Definition, dict[CatalogDigest, str]]:
         """Return the definition of a catalog, and the user's name for the catalog, by digest."""

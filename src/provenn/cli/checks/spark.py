@@ -13,8 +13,10 @@ from provenn.sizes import format_size
 from provenn.spark.cache import find_cache_folder
 from provenn.spark.class_archive import choose_archive_stem, find_complete_archive
 from provenn.spark.java import find_java
+from provenn.spark.warm.asking import find_warm_spark, is_switched_off
+from provenn.spark.warm.folder import find_warm_folder
 
-__all__ = ["check_class_archive", "check_java", "check_spark", "check_spark_start"]
+__all__ = ["check_class_archive", "check_java", "check_spark", "check_spark_start", "check_warm_spark"]
 
 _REINSTALL = "pip install --force-reinstall pyspark"
 
@@ -76,6 +78,28 @@ def check_class_archive() -> CheckResult:
             "ok", f"none yet in {find_cache_folder()}: created after the first run of Spark; later starts are faster"
         )
     return CheckResult("ok", f"{file}, {format_size(file.stat().st_size)}")
+
+
+def check_warm_spark() -> CheckResult:
+    """Check whether a Spark is warm, and whether commands can use it.
+
+    Raises
+    ------
+    EngineError
+        If the folder of the warm Spark is not of this person alone.
+    """
+    if is_switched_off():
+        return CheckResult("ok", "not used, because PROVENN_WARM is off")
+    status = find_warm_spark()
+    if status is None:
+        folder = find_warm_folder()
+        if folder is not None and folder.socket.exists():
+            return CheckResult("warning", f"it has died; see {folder.log}", "start it again: `provenn warm`")
+        return CheckResult("ok", "none; `provenn warm` starts one, so that commands with Spark start in a second")
+    if status.obstacle:
+        hint = "start it anew from here: `provenn warm --stop`, `provenn warm`"
+        return CheckResult("warning", f"process {status.pid} cannot be used: {status.obstacle}", hint)
+    return CheckResult("ok", f"process {status.pid}, used by {len(status.commands)} commands now")
 
 
 def check_spark_start(url: str | None) -> CheckResult:

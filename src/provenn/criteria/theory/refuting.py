@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Final, NamedTuple
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from provenn import deadline
 from provenn.criteria.domains import Key
@@ -19,6 +19,9 @@ from provenn.criteria.theory.values import restrict_to_ranges
 from provenn.criteria.writing import CANONICAL, identities_in, write
 from provenn.errors import CriterionError
 from provenn.logic import Refutation
+
+if TYPE_CHECKING:
+    from provenn.criteria.theory.rows import Row, RowSource
 
 __all__ = ["CriterionTheory", "Literal", "is_refuted"]
 
@@ -117,6 +120,26 @@ class CriterionTheory:
                     tuple(label for label in needed if not literals[label]),
                 )
         return None
+
+    @cached_property
+    def _rows(self) -> RowSource:
+        """The rows of all conditions that can be read."""
+        from provenn.criteria.theory.rows import RowSource  # noqa: PLC0415 - only questions about all catalogs need it
+
+        return RowSource({label: leaf for label in self._columns if (leaf := self._get_leaf(label))})
+
+    def draw_row(self, row: Row) -> Row:
+        """Return a row with random values of the attributes of atoms that it lacks."""
+        return self._rows.draw_row(row)
+
+    def find_row(self, inside: Collection[str], outside: Collection[str]) -> Row | None:
+        """Return a row in some atoms and outside others, or None if none was found."""
+        unread = [label for label in (*inside, *outside) if self._get_leaf(label) is None]
+        return None if unread else self._rows.find_row(inside, outside)
+
+    def locate_rows(self, rows: Sequence[Row], labels: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Return for each of some atoms the rows inside it, and the rows for which that is not certain, as bits."""
+        return self._rows.locate_rows(rows, labels)
 
     def _find_needed(self, literals: Mapping[str, Literal]) -> list[str]:
         """Return labels whose literals are refuted together, without a superfluous one; none if nothing is refuted."""

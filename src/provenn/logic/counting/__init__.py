@@ -1,6 +1,6 @@
 """Counting: the least and the most objects of a set, proved from facts and known counts."""
 
-from provenn.logic.counting.counting import bound_count, find_count_conflict
+from provenn.logic.counting.counting import bound_count, bound_numbers, find_count_conflict
 from provenn.logic.counting.counts import Count, count
 from provenn.logic.counting.proofs import BoundProof, CountBounds, CountConflict, Inequality
 
@@ -11,6 +11,7 @@ __all__ = [
     "CountConflict",
     "Inequality",
     "bound_count",
+    "bound_numbers",
     "count",
     "find_count_conflict",
 ]

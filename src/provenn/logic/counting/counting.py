@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -23,7 +23,7 @@ from provenn.logic.parser import parse_set
 from provenn.logic.statements import Statement, empty
 from provenn.logic.terms import Op, Term, chain, nothing, term
 
-__all__ = ["bound_count", "find_count_conflict"]
+__all__ = ["bound_count", "bound_numbers", "find_count_conflict"]
 
 _MOST_RESOLUTIONS: Final = 16
 _MOST_TRIED_ALONE: Final = 200  # counts that are tried as the whole proof of a bound
@@ -57,6 +57,19 @@ def bound_count(knowledge: Knowledge, region: Term | str, counts: Iterable[Count
     at most 600: |A & B| <= |B| = 600
     """
     return _Counting(knowledge, parse_set(region) if isinstance(region, str) else region, counts).bound()
+
+
+def bound_numbers(knowledge: Knowledge, region: Term, counts: Iterable[Count] = ()) -> tuple[int, int | None, bool]:
+    """Return the bounds of `bound_count` without proofs, and whether none is stricter: proofs take most of the time.
+
+    The bounds follow from the facts and counts in the same way; only the search for short proofs is left out.
+
+    Raises
+    ------
+    ContradictionError
+        As for `bound_count`.
+    """
+    return _Counting(knowledge, region, counts).bound_numbers()
 
 
 def find_count_conflict(knowledge: Knowledge, counts: Iterable[Count]) -> CountConflict | None:
@@ -134,13 +147,7 @@ class _Counting:
     def bound(self) -> CountBounds:
         """Return the bounds; raise ContradictionError if counts and facts contradict each other."""
         resolved = [self._resolve(claims) for claims in self._iterate_resolutions()]
-        possible = [part for part in resolved if part.low.value is not None]
-        if not possible:
-            cases = [case for part in resolved for case in self._explain(part.low, None)]
-            raise ContradictionError(CountConflict(tuple(cases)))
-        low = min(part.low.value for part in possible if part.low.value is not None)
-        highs = [None if part.high is None or part.high.value is None else -part.high.value for part in possible]
-        high = None if None in highs else max(number for number in highs if number is not None)
+        low, high = self._combine(resolved)
         low_cases = [case for part in resolved for case in self._explain(part.low, low)]
         high_cases = [
             case
@@ -151,8 +158,23 @@ class _Counting:
         return CountBounds(
             BoundProof("low", self._region, low, tuple(low_cases) if low else ()),
             BoundProof("high", self._region, high, tuple(high_cases)),
-            all(part.low.is_complete and (part.high is None or part.high.is_complete) for part in resolved),
+            _are_complete(resolved),
         )
+
+    def bound_numbers(self) -> tuple[int, int | None, bool]:
+        """Return the bounds without proofs, and whether none is stricter."""
+        resolved = [self._resolve(claims, is_shortened=False) for claims in self._iterate_resolutions()]
+        return (*self._combine(resolved), _are_complete(resolved))
+
+    def _combine(self, resolved: Sequence[_Resolved]) -> tuple[int, int | None]:
+        """Return the bounds that hold in every resolution; raise ContradictionError if none is possible."""
+        possible = [part for part in resolved if part.low.value is not None]
+        if not possible:
+            cases = [case for part in resolved for case in self._explain(part.low, None)]
+            raise ContradictionError(CountConflict(tuple(cases)))
+        low = min(part.low.value for part in possible if part.low.value is not None)
+        highs = [None if part.high is None or part.high.value is None else -part.high.value for part in possible]
+        return low, None if None in highs else max(number for number in highs if number is not None)
 
     def _iterate_resolutions(self) -> Iterator[Claims]:
         """Yield the resolutions of all facts with choices; if there are too many, a single one without any choice.
@@ -162,8 +184,9 @@ class _Counting:
         resolutions = list(self._search.iterate_resolutions(_MOST_RESOLUTIONS + 1))
         return iter(resolutions if len(resolutions) <= _MOST_RESOLUTIONS else [Claims()])
 
-    def _resolve(self, claims: Claims) -> _Resolved:
+    def _resolve(self, claims: Claims, *, is_shortened: bool = True) -> _Resolved:
         """Return the proofs in one resolution."""
+        shorten = self._shorten if is_shortened else _leave_proof
         lows = {literal: known.low for literal, (known, _) in self._lows.items()}
         for literal in claims.inhabited:
             lows.setdefault(literal, 1)
@@ -175,11 +198,11 @@ class _Counting:
         ]
         ordered = order_rows(self._search.reasoner, self._question, rows)
         problem = Problem(Objects(self._search.reasoner, claims.empty), self._question, tuple(ordered), self._terms)
-        low = self._shorten(problem, bound_below_or_above(problem, 1))
+        low = shorten(problem, bound_below_or_above(problem, 1))
         bounded = [row.literal for row in rows if row.high is not None]
         if low.value is None or problem.objects.find_cover(self._question, bounded) is None:
             return _Resolved(problem, low, None)
-        return _Resolved(problem, low, self._shorten(problem, bound_below_or_above(problem, -1)))
+        return _Resolved(problem, low, shorten(problem, bound_below_or_above(problem, -1)))
 
     # -- shorter proofs ------------------------------------------------------------------------------------------
 
@@ -283,6 +306,15 @@ class _Counting:
             if sum(weight for weight, inside in zip(weights.values(), cell, strict=True) if inside) > 0
         ]
         return chain(Op.OR, tuple(regions)) if regions else nothing
+
+
+def _are_complete(resolved: Iterable[_Resolved]) -> bool:
+    """Whether no stricter bound follows."""
+    return all(part.low.is_complete and (part.high is None or part.high.is_complete) for part in resolved)
+
+
+def _leave_proof(_problem: Problem, proof: SideProof) -> SideProof:
+    return proof
 
 
 def _make_rows(literal: int, low: int, high: int | None) -> list[Row]:

@@ -18,7 +18,7 @@ from provenn.logic.knowledge.graph import PART
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import Claims, WorldSearch
 
-__all__ = ["Case", "find_minimal_conflict"]
+__all__ = ["Case", "Resolution", "find_conflict", "find_minimal_conflict"]
 
 # The number of the formula that always holds.
 _ALWAYS: Final = -1
@@ -36,7 +36,7 @@ class Case(NamedTuple):
     always: Formula
 
 
-class _Resolution(NamedTuple):
+class Resolution(NamedTuple):
     """A case without a conflict, and claims that make its formulas true."""
 
     case: Case
@@ -58,15 +58,15 @@ def find_minimal_conflict(search: WorldSearch, cases: Sequence[Case]) -> list[in
     list or None
         The numbers, or None if all formulas can be true in some case.
     """
-    numbers = _find_conflict(search, cases, range(len(cases[0].formulas)) if cases else ())
-    if isinstance(numbers, _Resolution):
+    numbers = find_conflict(search, cases, range(len(cases[0].formulas)) if cases else ())
+    if isinstance(numbers, Resolution):
         return None
     needed: set[int] = set()
     while untried := [number for number in numbers if number not in needed]:
         tried = untried[
             len(untried) // 2
         ]  # in a chain that rotates in a single direction, half of the rest will follow
-        fewer = _find_conflict(search, cases, [number for number in numbers if number != tried])
+        fewer = find_conflict(search, cases, [number for number in numbers if number != tried])
         if isinstance(fewer, list):
             numbers = fewer
             continue
@@ -77,13 +77,13 @@ def find_minimal_conflict(search: WorldSearch, cases: Sequence[Case]) -> list[in
     return numbers
 
 
-def _find_conflict(search: WorldSearch, cases: Sequence[Case], numbers: Sequence[int]) -> list[int] | _Resolution:
+def find_conflict(search: WorldSearch, cases: Sequence[Case], numbers: Sequence[int]) -> list[int] | Resolution:
     """Return the formulas to blame for the conflict in every case, or a case without a conflict."""
     blamed: set[int] = set()
     for case in cases:
         result = search.conflict([case.always, *(case.formulas[number] for number in numbers)])
         if isinstance(result, Claims):
-            return _Resolution(case, result)
+            return Resolution(case, result)
         blamed.update(numbers[place - 1] for place in result if place)
     return sorted(blamed)
 

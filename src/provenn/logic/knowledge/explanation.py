@@ -1,4 +1,4 @@
-"""Explain a conclusion: find a minimal set of the given facts that implies it.
+"""Explain a conclusion: find a minimal set of the given facts that implies it, the smallest where that is affordable.
 
 A proof is a conflict between facts and the negation of their conclusion, so the same search finds proofs and conflicts.
 The facts relevant by their labels are laid out flat, with a separate set for every label; `conflicts` finds the
@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from provenn import display
 from provenn.logic.knowledge.conflicts import Case, find_minimal_conflict
+from provenn.logic.knowledge.derivation import ChainLine, Inference, derive_conclusion, list_lines, write_lines
 from provenn.logic.knowledge.facts import MENTIONED, FactBase
-from provenn.logic.knowledge.formulas import TRUE, Conjunction, Disjunction, Formula, Inhabited, build_formula
-from provenn.logic.knowledge.graph import EVERYTHING, SetGraph
+from provenn.logic.knowledge.flat_sets import FlatSets
 from provenn.logic.knowledge.reasoner import Reasoner
-from provenn.logic.knowledge.search import WorldSearch, split_formulas
+from provenn.logic.knowledge.search import WorldSearch
+from provenn.logic.knowledge.smallest_conflicts import find_smallest_conflict
 from provenn.logic.knowledge.theory import Refutation, Theory, TheoryCheck
 from provenn.logic.statements import Statement
-from provenn.logic.terms import Term, term
+from provenn.logic.terms import term
 
 __all__ = ["Explanation", "find_explanation", "find_relevant_facts"]
 
@@ -39,17 +40,36 @@ class Explanation:
         The conclusion; None if the facts contradict each other.
     from_theory
         The facts that follow from the theory alone, among `facts`.
+    steps
+        The steps of the proof, if they are known; `chain` finds them otherwise.
     """
 
     facts: tuple[Statement, ...]
     open_universe: bool
     conclusion: Statement | None = None
     from_theory: tuple[Statement, ...] = ()
+    steps: tuple[Inference, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def chain(self) -> tuple[Inference, ...]:
+        """The proof step by step: each step follows from facts and earlier steps, and the last is the conclusion.
+
+        A proof of few facts has a single step; a contradiction has none.
+        """
+        if self.steps or self.conclusion is None:
+            return self.steps
+        return derive_conclusion(self.facts, self.conclusion, open_universe=self.open_universe)
+
+    @property
+    def lines(self) -> tuple[ChainLine, ...]:
+        """The lines of the proof to show: if it has steps between, facts and what follows; otherwise the facts."""
+        chain = self.chain
+        if len(chain) > 1:
+            return tuple(list_lines(chain))
+        return (*map(ChainLine, self.facts), *[ChainLine(None)] * self.open_universe)
 
     def __str__(self) -> str:
-        lines = [f"  {fact}" for fact in self.facts]
-        if self.open_universe:
-            lines.append(f"  {display.OPEN_UNIVERSE}")
+        lines = [f"  {line}" for line in write_lines(self.lines)]
         if self.conclusion is None:
             return "\n".join(lines)
         if not lines:
@@ -58,7 +78,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         conclusion = None if self.conclusion is None else str(self.conclusion)
-        return display.explanation_html(conclusion, [*map(str, self.facts)], open_universe=self.open_universe)
+        return display.explanation_html(conclusion, write_lines(self.lines))
 
 
 def find_explanation(
@@ -80,12 +100,32 @@ def find_explanation(
         facts = [base.facts[number] for number in numbers]
         reasoner, cases = _lay_out(facts, conclusion, theory, refutations)
         for is_open in (False, True) if open_universe else (False,):
-            conflict = find_minimal_conflict(WorldSearch(reasoner, (), (), open_universe=is_open), cases)
+            search = WorldSearch(reasoner, (), (), open_universe=is_open)
+            conflict = find_minimal_conflict(search, cases)
             if conflict is not None:
-                needed = tuple(facts[place] for place in conflict)
-                from_theory = _find_needed_refutations(reasoner, needed, conclusion, is_open)
-                return Explanation((*needed, *from_theory), is_open, conclusion, from_theory)
+                return _choose_shortest(search, cases, conflict, facts, conclusion)
     raise AssertionError(f"nothing explains {conclusion}")
+
+
+def _choose_shortest(
+    search: WorldSearch,
+    cases: Sequence[Case],
+    conflict: Sequence[int],
+    facts: Sequence[Statement],
+    conclusion: Statement | None,
+) -> Explanation:
+    """Return the explanation by a minimal conflict, or by a smaller conflict that makes it shorter."""
+
+    def build_explanation(places: Sequence[int]) -> Explanation:
+        needed = tuple(facts[place] for place in places)
+        from_theory = _find_needed_refutations(search.reasoner, needed, conclusion, search.open_universe)
+        return Explanation((*needed, *from_theory), search.open_universe, conclusion, from_theory)
+
+    minimal = build_explanation(conflict)
+    smallest = find_smallest_conflict(search, cases, conflict)
+    if len(smallest) >= len(conflict):
+        return minimal
+    return min(minimal, build_explanation(smallest), key=lambda explanation: len(explanation.facts))
 
 
 def _find_needed_refutations(
@@ -113,50 +153,19 @@ def _lay_out(
 
     A theory is asked about its labels in the facts, in the conclusion and in the refutations, which it has stated.
     """
-    graph = SetGraph()
-    literals: dict[str, int] = {}
-
-    def find_literal(operand: Term) -> int:
-        for token in operand.postfix:
-            if isinstance(token, str) and token not in literals:
-                literals[token] = graph.part(EVERYTHING)
-        return graph.run(operand.postfix, literals)
-
-    formulas = [build_formula(fact, find_literal) for fact in facts]
-    if conclusion is None:
-        cases = [Case(formulas, TRUE)]
-    else:
-        negation = build_formula(conclusion, find_literal, holds=False)
-        forbidding = _keep_prohibitions(formulas)
-        cases = [
-            Case(forbidding if isinstance(denial, Inhabited) and denial.holds else formulas, denial)
-            for denial in (negation.parts if isinstance(negation, Disjunction) else (negation,))
-        ]
-    reasoner = Reasoner(graph, largest_solver=sys.maxsize)  # every question concerns the whole graph
+    sets = FlatSets()
+    formulas = [sets.build_formula(fact) for fact in facts]
+    cases = sets.build_cases(formulas, conclusion)
+    reasoner = Reasoner(sets.graph, largest_solver=sys.maxsize)  # every question concerns the whole graph
     if theory is not None:
         for refutation in refutations:
             for label in (*refutation.inside, *refutation.outside):
-                find_literal(term(label))
-        check = TheoryCheck(theory, graph, literals)
+                sets.find_literal(term(label))
+        check = TheoryCheck(theory, sets.graph, sets.literals)
         reasoner.consult(check)
         for refutation in refutations:
             reasoner.constrain(check.note_refutation(refutation))
     return reasoner, cases
-
-
-def _keep_prohibitions(formulas: Sequence[Formula]) -> Sequence[Formula]:
-    """Return the formulas that can exclude an additional object.
-
-    If the formulas leave no choice, claims of inhabited sets are dropped: a world of consistent formulas and the
-    additional object can coexist.
-    """
-    certain, choices = split_formulas(formulas)
-    if choices or not certain.inhabited:
-        return formulas
-    return [
-        Conjunction(tuple(Inhabited(literal, holds=False) for literal in split_formulas([fact_formula])[0].empty))
-        for fact_formula in formulas
-    ]
 
 
 def find_relevant_facts(base: FactBase, about: Iterable[str]) -> list[int]:

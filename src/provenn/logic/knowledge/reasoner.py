@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import chain, product
-from typing import Final
+from typing import Any, Final, Protocol
 
 from provenn import deadline
 from provenn.logic.knowledge.budget import Clock
@@ -31,6 +31,20 @@ _MOST_WITNESSES: Final = 2  # the most simulated objects that a theory is asked 
 _SPACIOUS: Final = 3  # how many times the size of its first question a solver may get
 _MOST_QUESTIONS: Final = 200  # the most questions that a large solver answers
 _MOST_REFUTATIONS: Final = 500  # the most refutations for one object; then the object is accepted, which proves less
+
+
+class ObjectCompletion(Protocol):
+    """Completes objects that a theory accepts to objects that it accepts in all its sets."""
+
+    @property
+    def certain(self) -> int:
+        """The simulated objects that the theory accepts in all its sets, as bits."""
+
+    def complete(self, reasoner: Reasoner, parts: set[int], literals: Sequence[int]) -> object | None:
+        """Change an object that is in some literals, if it can be completed; return a note on it, otherwise None."""
+
+    def note(self, first: int, rows: Sequence[Any]) -> None:
+        """Take the notes on objects that are simulated now, from a number on."""
 
 
 class Reasoner:
@@ -69,6 +83,8 @@ class Reasoner:
         self._encoded: set[int] = set()
         self._imposed: set[int] = set()
         self.check: TheoryCheck | None = None
+        self.completion: ObjectCompletion | None = None
+        self._notes: list[object | None] = []  # on the found objects
 
     # -- constraints: literals that every object is in -----------------------------------------------------------
 
@@ -224,6 +240,17 @@ class Reasoner:
         self._valid, self._valid_for = valid, len(self.constraints)
         return valid
 
+    def find_certain_objects(self) -> int:
+        """Return the simulated objects that satisfy all constraints, and that no theory refutes in any set."""
+        valid = self.find_valid_objects()
+        if self.check is None:
+            return valid
+        return 0 if self.completion is None else valid & self.completion.certain
+
+    def note_changed_objects(self) -> None:
+        """Note that simulated objects were changed."""
+        self._valid_for = -1
+
     def _is_possible_beyond_simulation(self, literals: Sequence[int], clock: Clock | None, *, learn: bool) -> bool:
         deadline.check()
         key = tuple(sorted(set(literals)))
@@ -252,7 +279,7 @@ class Reasoner:
                 and self.refute(parts, literals) is None
             ):
                 if learn:
-                    self._remember(parts)
+                    self._remember(parts, literals)
                 return True
         return False
 
@@ -290,7 +317,7 @@ class Reasoner:
                 violated = [] if refuted is None else [refuted]
                 refutations_left -= 1
             if not violated:
-                self._remember(parts)
+                self._remember(parts, wanted)
                 return parts
             self._impose(violated)
 
@@ -347,14 +374,28 @@ class Reasoner:
         self._solver.add(self.graph.clauses(nodes))
         return nodes
 
-    def _remember(self, parts: set[int]) -> None:
+    def _remember(self, parts: set[int], literals: Sequence[int]) -> None:
+        if self.completion is not None:
+            parts = set(parts)
+            self._notes.append(self.completion.complete(self, parts, literals))
         self._found_objects.append(parts)
         least = self._learn_at if self.check is None else _LEARN_CHECKED_AT
         if len(self._found_objects) >= max(least, len(self.graph) >> 10):
-            self.simulation.learn(self._found_objects)
-            self._found_objects.clear()
-            self._learn_at = min(2 * self._learn_at, _LEARN_AT)
-            self._valid_for = -1
+            self.learn_found()
+
+    def learn_found(self) -> bool:
+        """Simulate the objects found since the last time; return whether there were any."""
+        if not self._found_objects:
+            return False
+        first = self.simulation.everything.bit_length()
+        self.simulation.learn(self._found_objects)
+        if self.completion is not None and self.simulation.everything.bit_length() > first:
+            self.completion.note(first, self._notes)
+        self._found_objects.clear()
+        self._notes.clear()
+        self._learn_at = min(2 * self._learn_at, _LEARN_AT)
+        self._valid_for = -1
+        return True
 
 
 def _new_solver() -> Solver:

@@ -13,7 +13,7 @@ sets without objects would reach the reasoner in every question.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -25,6 +25,8 @@ from provenn.logic.knowledge.formulas import Inhabited, build_formula, iterate_c
 from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.signatures import Signatures
+from provenn.logic.knowledge.theory import TheoryCheck
+from provenn.logic.knowledge.valued_objects import RowTheory, ValuedObjects
 from provenn.logic.statements import Statement
 
 __all__ = ["IndexView", "Literals", "SetIndex", "SetRelation"]
@@ -42,6 +44,10 @@ _FIRST_BATCH, _MOST_BATCH = 16, 64
 """How many questions the reasoner answers before their consequences for the others are considered."""
 
 
+_MANY = 128
+"""From how many open questions on random objects of a set are simulated, before the reasoner is asked."""
+
+
 class SetIndex:
     """Sets that definitions make from each other, with simulated objects.
 
@@ -49,8 +55,8 @@ class SetIndex:
     ----------
     labels
         The literals of labels, by label.
-    graph, signatures, constraints
-        A stored index; by default an empty one.
+    graph, signatures, constraints, valued
+        A stored index; by default an empty one. The function `valued` returns the objects with values.
     """
 
     def __init__(
@@ -59,16 +65,14 @@ class SetIndex:
         graph: SetGraph | None = None,
         signatures: Signatures | None = None,
         constraints: Iterable[int] = (),
+        valued: Callable[[SetGraph, Signatures, MutableMapping[str, int]], ValuedObjects] = ValuedObjects,
     ) -> None:
-        self._base = FactBase()
-        if labels is not None:
-            self._base.labels = labels
-            self._base.definers.frombytes(bytes(8 * len(labels)))
-        if graph is not None:
-            self._base.graph = graph
+        self._base = FactBase({} if labels is None else labels, graph)
+        self._base.definers.frombytes(bytes(self._base.definers.itemsize * len(self.labels)))
         self.signatures = Signatures(self.graph) if signatures is None else signatures
         self.constraints: dict[int, None] = {}
         self.reasoner = Reasoner(self.graph, simulation=self.signatures)
+        self.valued = valued(self.graph, self.signatures, self.labels)
         self._constrain(constraints)
 
     @property
@@ -98,6 +102,27 @@ class SetIndex:
         """Add an unconstrained set for each new label."""
         self._base.mention(labels)
 
+    def consult(self, theory: RowTheory) -> None:
+        """Ask a theory about objects from now on; it refutes at least as much as an earlier one."""
+        self._base.mention(theory.labels)
+        self.valued.consult(theory)
+        self.teach(self.reasoner)
+        self.reasoner.note_changed_objects()
+
+    def teach(self, reasoner: Reasoner) -> None:
+        """Let a reasoner ask the theory, if there is one, and know what the theory refuted before."""
+        theory = self.valued.theory
+        if theory is None:
+            return
+        check = TheoryCheck(theory, self.graph, self.labels)
+        if self.reasoner.check is not None:
+            check.refutations.update(self.reasoner.check.refutations)
+        reasoner.consult(check)
+        reasoner.completion = self.valued
+        if reasoner is not self.reasoner:
+            for literal in check.refutations:
+                reasoner.constrain(literal)
+
     def _constrain(self, literals: Iterable[int]) -> None:
         for literal in literals:
             if literal != EVERYTHING and literal not in self.constraints:
@@ -108,7 +133,7 @@ class SetIndex:
         """Return the literals that the definitions prove to be empty; for the others, simulate an object in each."""
         # The deepest come first: an object of theirs is in the sets that contain them, too.
         open_literals = np.array(sorted(set(literals) - {EMPTY, EVERYTHING}, reverse=True), np.int64)
-        valid = self.reasoner.find_valid_objects()
+        valid = self.reasoner.find_certain_objects()
         witnessed = self.signatures.find_overlapping(EVERYTHING, open_literals, valid)
         empty = set[int]()
         for literal in open_literals[~witnessed].tolist():
@@ -152,6 +177,7 @@ class IndexView:
         self._index = index
         self.reasoner = Reasoner(index.graph, simulation=index.signatures) if constraints else index.reasoner
         if constraints:
+            index.teach(self.reasoner)
             for literal in dict.fromkeys((*index.constraints, *constraints)):
                 self.reasoner.constrain(literal)
         self._always = frozenset(self.reasoner.constraints)
@@ -176,8 +202,13 @@ class IndexView:
         proved = [self._show_apart(literal)[others] for literal, others in questions]
         for (literal, others), shown in zip(questions, proved, strict=True):
             open_places = np.flatnonzero(holds & ~shown)
-            valid = reasoner.find_valid_objects()
+            valid = reasoner.find_certain_objects()
             holds[open_places[signatures.find_overlapping(literal, others[open_places], valid)]] = False
+            open_places = np.flatnonzero(holds & ~shown)
+            if len(open_places) > _MANY and reasoner.check is None:
+                implied = self._follow((literal, *self._always)) - self._always
+                nearby = signatures.find_overlapping_nearby(implied, self._always, others[open_places])
+                holds[open_places[nearby]] = False
         for (literal, others), shown in zip(questions, proved, strict=True):
             open_places = np.flatnonzero(holds & ~shown)
             holds[open_places] = self._decide_apart(literal, others[open_places])
@@ -204,37 +235,57 @@ class IndexView:
                 follows = self._index.signatures.show_apart(proved)[others[waiting]]
                 holds[waiting[follows]] = True
                 waiting = waiting[~follows]
+                proved.clear()
+            if self.reasoner.learn_found() and len(waiting):
+                valid = self.reasoner.find_certain_objects()
+                waiting = waiting[~self._index.signatures.find_overlapping(literal, others[waiting], valid)]
         return holds
 
     def _show_apart(self, literal: int) -> NDArray[np.bool_]:
         """Return for every literal whether following the graph and pairs shows it to be disjoint from a literal."""
-        seeds = {implied ^ 1 for implied in self._follow({literal, *self._always})}
+        seeds = {implied ^ 1 for implied in self._follow((literal, *self._always))}
         keys = np.array(list(self._partners), np.int64)
         for _ in range(_MOST_ROUNDS):
             apart = self._index.signatures.show_apart(seeds)
-            if apart[literal]:
+            if apart[literal] or any(seed ^ 1 in seeds for seed in seeds):  # nothing is in the set
                 apart[:] = True
                 return apart
             implied = keys[apart[keys ^ 1]].tolist() if len(keys) else []
-            further = {follower ^ 1 for follower in self._follow(set(implied))} - seeds
+            further = {follower ^ 1 for follower in self._follow((*implied, *(seed ^ 1 for seed in seeds)))} - seeds
             if not further or apart[list(further)].all():
                 return apart
             seeds |= further
         return apart
 
-    def _follow(self, literals: set[int]) -> set[int]:
-        """Return the literals that contain the intersection of some literals, by meets, parts and pairs."""
-        graph, partners = self._index.graph, self._partners
+    def _follow(self, literals: Iterable[int]) -> set[int]:
+        """Return the literals that contain the intersection of some literals, by meets, parts, complements and pairs.
+
+        An object outside a meet and inside one operand is outside the other operand.
+        """
+        graph, partners, always = self._index.graph, self._partners, self._always
         implied = set(literals)
-        stack = list(literals)
+        stack = list(implied)
+        outside: dict[int, list[int]] = {}  # by operand: the complements of the other operands of meets
         while stack:
             literal = stack.pop()
             node = literal >> 1
             followers = [partner ^ 1 for partner in partners.get(literal, ())]
-            if not literal & 1 and node:
-                followers.append(graph.left[node])
-                if graph.right[node] != PART:
-                    followers.append(graph.right[node])
+            followers += outside.pop(literal, ())
+            if not node:
+                continue
+            left, right = graph.left[node], graph.right[node]
+            if not literal & 1:
+                followers.append(left)
+                if right != PART:
+                    followers.append(right)
+            elif right != PART and literal not in always:  # what holds always is in the pairs
+                if left in implied:
+                    followers.append(right ^ 1)
+                elif right in implied:
+                    followers.append(left ^ 1)
+                else:
+                    outside.setdefault(left, []).append(right ^ 1)
+                    outside.setdefault(right, []).append(left ^ 1)
             for follower in followers:
                 if follower not in implied and follower != EVERYTHING:
                     implied.add(follower)

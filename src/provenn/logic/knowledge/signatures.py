@@ -6,7 +6,7 @@ scan of the arrays. The objects can be stored with the graph, and are simulated 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -113,6 +113,17 @@ class Signatures:
             # A view: only the words with new objects are computed.
             self._layers.spread(self.blocks[number][:, min(words) : max(words) + 1], 0)
 
+    def place(self, part: int, inside: int, objects: int) -> None:
+        """Decide which of some objects may be in a part; `compute_again` lets that have its consequences."""
+        for number, block in enumerate(self.blocks):
+            chosen, changed = (_take_block(bits, number) for bits in (inside, objects))
+            block[part] = block[part] & ~changed | chosen & changed
+
+    def compute_again(self) -> None:
+        """Compute all sets of all objects again from the parts that the objects may be in."""
+        for block in self.blocks:
+            self._layers.spread(block, 0)
+
     # -- questions about many literals ---------------------------------------------------------------------------
 
     def find_overlapping(self, literal: int, others: NDArray[np.int64], valid: int) -> NDArray[np.bool_]:
@@ -122,14 +133,45 @@ class Signatures:
         overlapping = np.zeros(len(others), np.bool_)
         remaining = np.arange(len(others))
         for number, block in enumerate(self.blocks):
-            bits = wanted >> number * BLOCK_OBJECTS & (1 << BLOCK_OBJECTS) - 1
-            mask = np.frombuffer(bits.to_bytes(BLOCK_OBJECTS // 8, "little"), np.uint64)
+            mask = _take_block(wanted, number)
             for words in (slice(word, word + 1) for word in np.flatnonzero(mask)):
                 literals = others[remaining]
                 values = block[literals >> 1, words] ^ np.where(literals & 1, _FULL, np.uint64(0))[:, None]
                 hit = (values & mask[words]).any(axis=1)
                 overlapping[remaining[hit]] = True
                 remaining = remaining[~hit]
+        return overlapping
+
+    def find_overlapping_nearby(
+        self, implied: Collection[int], constraints: Iterable[int], others: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return for each of some literals whether one of some new random objects is in it.
+
+        The objects are random in all parts but those that some literals decide, so that many of them are in these
+        literals; only objects in all these literals and in all constraints count. They are not kept.
+
+        Parameters
+        ----------
+        implied
+            The literals in which the objects have to be.
+        constraints
+            The literals in which every possible object is.
+        others
+            The literals that are asked for.
+        """
+        self.refresh()
+        words = self._layers.draw(self._random, implied)
+        self._layers.spread(words, 0)
+        valid = np.full(words.shape[1], _FULL)
+        for literal in (*implied, *constraints):
+            valid &= words[literal >> 1] ^ (_FULL if literal & 1 else np.uint64(0))
+        useful = np.flatnonzero(valid)
+        overlapping = np.zeros(len(others), np.bool_)
+        for word in useful:
+            remaining = np.flatnonzero(~overlapping)
+            literals = others[remaining]
+            values = words[literals >> 1, word] ^ np.where(literals & 1, _FULL, np.uint64(0))
+            overlapping[remaining] = values & valid[word] != 0
         return overlapping
 
     def show_apart(self, seeds: Collection[int]) -> NDArray[np.bool_]:
@@ -190,6 +232,26 @@ class Layers:
         self._right = np.array(right, np.int64)[self._nodes]
         self._starts = [*np.flatnonzero(np.diff(level[self._nodes], prepend=-1)).tolist(), len(level)]
 
+    def draw(self, random: np.random.Generator, implied: Collection[int]) -> Words:
+        """Return words of random objects for `spread`: each pair of words is in another share of all parts.
+
+        An object is in the parts among some literals, and outside the parts whose complements are among them.
+        """
+        self._refresh()
+        words = np.zeros((len(self._levels), _BLOCK_WORDS), np.uint64)
+        parts = self._nodes[self._right == PART]
+        drawn = random.integers(0, 2**64, size=(len(parts), _BLOCK_WORDS), dtype=np.uint64)
+        for more in range(1, _BLOCK_WORDS // 2):
+            # The shares are 1/2, 1/4, 1/8, 1/16 in the first half, and 1/2, 3/4, 7/8, 15/16 in the second.
+            half = _BLOCK_WORDS // 2
+            again = random.integers(0, 2**64, size=(len(parts), _BLOCK_WORDS), dtype=np.uint64)
+            drawn[:, more:half] &= again[:, more:half]
+            drawn[:, half + more :] |= again[:, half + more :]
+        words[parts] = drawn
+        decided = np.array([literal for literal in implied if literal > EVERYTHING], np.int64)
+        words[decided >> 1] = np.where(decided & 1, np.uint64(0), _FULL)[:, None]
+        return words
+
     def spread(self, words: Words, start: int) -> None:
         """Compute the words of all nodes from a number on; those of parts hold the objects that may be in the part."""
         self._refresh()
@@ -219,6 +281,12 @@ class Layers:
             apart[2 * nodes] |= apart[left] | apart[other]
             apart[2 * nodes + 1] |= apart[left ^ 1] & apart[other ^ 1] & is_meet
         return apart
+
+
+def _take_block(bits: int, number: int) -> Words:
+    """Return the objects of a block among some objects, as words."""
+    within = bits >> number * BLOCK_OBJECTS & (1 << BLOCK_OBJECTS) - 1
+    return np.frombuffer(within.to_bytes(BLOCK_OBJECTS // 8, "little"), np.uint64)
 
 
 def _complement(literals: NDArray[np.int64]) -> Words:

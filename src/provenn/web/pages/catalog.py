@@ -1,17 +1,22 @@
 """The page of a catalog: definition, attributes, lineage, relations, fragments, facts and history."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from fastapi import APIRouter
 
 from provenn.archive import Archive, Catalog, Stored
 from provenn.archive.neighbourhood import Direction
 from provenn.archive.relation import WORDS
+from provenn.catalogs import cone, list_bases
+from provenn.catalogs.roots import lies_within
 from provenn.catalogs.verbs import CLASSES
 from provenn.definitions.catalog_entries import list_first_of_extent
 from provenn.display.lineage_picture import LineagePicture
+from provenn.files.file_set import EXTERNAL, GIVEN, TABLE
+from provenn.files.location_stamps import stamp_location
 from provenn.hints import phrase_for_page
 from provenn.knowledge.stored_facts import Fact
 from provenn.web.catalog_data import CatalogData, see_data
@@ -338,4 +343,27 @@ def _read_history(archive: Archive, name: str) -> NameHistory:
     )
 
 
-add_page(router, "/catalogs/{which}", show_catalog, "catalog.html", remembering=Remembering(seconds=_NEWS))
+def _watch_files(archive: Archive, options: Mapping[str, Any]) -> Callable[[], Hashable | None]:
+    """Return a function that tells whether the base files of a catalog are as they were."""
+    roots = archive.context.workshop.roots
+    locations = {
+        base.files.location
+        for base in list_bases(cone(archive.catalog(options["which"]).definition))
+        if base.files.format not in (GIVEN, EXTERNAL, TABLE)
+    }
+    allowed = sorted(place for place in locations if roots is None or lies_within(place, roots))
+
+    def stamp_files() -> Hashable | None:
+        stamps = tuple(map(stamp_location, allowed))
+        return None if None in stamps else stamps
+
+    return stamp_files
+
+
+add_page(
+    router,
+    "/catalogs/{which}",
+    show_catalog,
+    "catalog.html",
+    remembering=Remembering(seconds=_NEWS, watch_outside=_watch_files),
+)

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse, Response
 
 from provenn.archive import Archive
+from provenn.archive.bounding import bound_regions
 from provenn.archive.comparison import RegionKnown
 from provenn.archive.overlaps import map_overlap
 from provenn.archive.witnesses import describe_help
@@ -64,13 +65,17 @@ class VennRegion:
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """The relation of two catalogs, the facts that prove it, the assumptions about base files, and what helps."""
+    """The relation of two catalogs, the facts that prove it, the assumptions about base files, and what helps.
+
+    The proof to read is `chain`: the facts, and for a long proof the statements that follow between them.
+    """
 
     words: str
     summary: str
     reasons: tuple[ProofReason, ...]
     caveats: tuple[str, ...]
     helps: tuple[str, ...]
+    chain: tuple[ProofReason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,8 @@ class ProofAnswer:
         The assumptions about base files, one sentence each.
     helps
         For an unknown verdict: the closest statements that are proved, and possible rows with which it would be false.
+    chain
+        The proof to read: the facts, and for a long proof the statements that follow between them.
     """
 
     statement: LinkedStatement
@@ -136,6 +143,7 @@ class ProofAnswer:
     world: tuple[tuple[str, ...], ...] | None
     caveats: tuple[str, ...]
     helps: tuple[str, ...]
+    chain: tuple[ProofReason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +214,10 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
     return ComparedCatalogs(
         tuple(CatalogLink(name, digest) for name, digest in zip(comparison.names, comparison.digests, strict=True)),
         tuple(
-            VennRegion(region.words, region.state, region.says, _bound_region(archive, comparison.digests, region))
-            for region in comparison.regions
+            VennRegion(region.words, region.state, region.says, sources)
+            for region, sources in zip(
+                comparison.regions, _bound_regions(archive, comparison.digests, comparison.regions), strict=True
+            )
         ),
         str(comparison.hypercubes.kind),
         len(comparison.hypercubes),
@@ -219,6 +229,7 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
                 split_reasons(relation.reasons),
                 relation.caveats,
                 describe_help(relation.closest, relation.witnesses),
+                split_reasons(relation.lines),
             )
             for relation in comparison.relations
         ),
@@ -227,14 +238,20 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
     )
 
 
-def _bound_region(archive: Archive, digests: Sequence[str], region: RegionKnown) -> Rows | None:
-    """Return the number of sources of a region, as far as it is proved; None outside all catalogs."""
-    if not any(region.inside):
-        return None
-    sets = {place: Term((digest,)) for place, digest in enumerate(digests)}
-    inside = reduce(and_, (sets[place] for place, flag in enumerate(region.inside) if flag))
-    bounds = archive.bounds(reduce(sub, (sets[place] for place, flag in enumerate(region.inside) if not flag), inside))
-    return Rows.between(bounds.low, bounds.high)
+def _bound_regions(archive: Archive, digests: Sequence[str], regions: Sequence[RegionKnown]) -> list[Rows | None]:
+    """Return the number of sources of each region, as far as it is proved; None outside all catalogs."""
+    sets = [Term((digest,)) for digest in digests]
+    terms = [
+        reduce(
+            sub,
+            (one for one, flag in zip(sets, region.inside, strict=True) if not flag),
+            reduce(and_, (one for one, flag in zip(sets, region.inside, strict=True) if flag)),
+        )
+        for region in regions
+        if any(region.inside)
+    ]
+    bounds = iter(archive.context.read(bound_regions, terms))
+    return [Rows.between(*next(bounds)) if any(region.inside) else None for region in regions]
 
 
 def _prove(archive: Archive, ask: str) -> ProofAnswer:
@@ -253,6 +270,7 @@ def _prove(archive: Archive, ask: str) -> ProofAnswer:
         None if regions is None else tuple(map(tuple, regions)),
         proof.caveats,
         describe_help(proof.closest, proof.witnesses),
+        split_reasons(proof.lines),
     )
 
 
