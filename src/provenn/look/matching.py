@@ -227,7 +227,7 @@ class _RightRows:
         return self._index(box.widen(self.reach), left)
 
     def _index(self, box: SkyBox, left: SkyRows | None) -> _NearRows | None:
-        """Return the rows in a box; only those near the left rows, if these are task."""
+        """Return the rows in a box; only those near the left rows, if there are any."""
         parts, number = [], 0
         grid = None if left is None else SkyGrid.around(left, self.reach)
         for file in self.files:
