@@ -35,6 +35,14 @@ class Simulation:
         self._width = 8 * _BYTES
         self.values: list[int] = [0]
 
+    def copy(self, graph: SetGraph) -> Simulation:
+        """Return a simulation of the same objects for a copy of the graph; new nodes get random values of their own."""
+        simulation = Simulation(graph)
+        simulation._random = np.random.default_rng((_SEED, len(self.values)))  # noqa: SLF001 - of its own class
+        simulation._width = self._width  # noqa: SLF001
+        simulation.values = self.values.copy()
+        return simulation
+
     @property
     def everything(self) -> int:
         """The value of the set of everything."""
