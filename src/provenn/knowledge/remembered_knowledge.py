@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import TypeVar
 
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.criteria import build_theory
@@ -37,6 +38,8 @@ from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Statement
 
 __all__ = ["build_extended_knowledge"]
+
+V = TypeVar("V")
 
 _MOST_KEPT = 8
 """The most sets of facts whose knowledge is remembered."""
@@ -113,6 +116,28 @@ class _FactKnowledge:
 
 _lock = Lock()
 _kept: OrderedDict[tuple[Fact, ...], _FactKnowledge | None] = OrderedDict()
+_seen: OrderedDict[tuple[Fact, ...], None] = OrderedDict()
+
+
+def _recall(facts: tuple[Fact, ...]) -> tuple[bool, _FactKnowledge | None]:
+    """Return whether facts are seen again, and their knowledge if it is remembered.
+
+    Facts that are seen once, such as those of a run that observes further ones, are not worth remembering.
+    """
+    with _lock:
+        if facts in _kept:
+            _kept.move_to_end(facts)
+            return True, _kept[facts]
+        is_known = facts in _seen
+        _note(_seen, facts, None)
+        return is_known, None
+
+
+def _note(memory: OrderedDict[tuple[Fact, ...], V], facts: tuple[Fact, ...], value: V) -> None:
+    memory[facts] = value
+    memory.move_to_end(facts)
+    while len(memory) > _MOST_KEPT:
+        memory.popitem(last=False)
 
 
 def build_extended_knowledge(
@@ -137,19 +162,13 @@ def build_extended_knowledge(
     Returns
     -------
     TracedKnowledge or None
-        None if the knowledge must be built anew: facts lead to other populations, or contradict one another, or are
-        too many.
+        None if the knowledge must be built anew: the facts are seen for the first time, or lead to other populations,
+        or contradict one another, or are too many.
     """
     key = tuple(facts)
-    with _lock:
-        known = key in _kept
-        remembered = _kept.get(key)
-        if known:
-            _kept.move_to_end(key)
-    if not known:
+    is_seen_again, remembered = _recall(key)
+    if remembered is None and is_seen_again and key not in _kept:
         remembered = _FactKnowledge.of(read_definitions(), key)
         with _lock:
-            _kept[key] = remembered
-            while len(_kept) > _MOST_KEPT:
-                _kept.popitem(last=False)
+            _note(_kept, key, remembered)
     return None if remembered is None else remembered.extend(lineage)
