@@ -98,4 +98,6 @@ def test_facts_across_populations_are_built_anew(archive, tmp_path):
                 lineage, facts, lambda: ancestors.read_cone(reading, digests)
             )
             assert extended is None
-        assert collect_knowledge(reading, referring.definition).knowledge.entails("nonempty(" + repr(stars.digest) + ")")
+        assert collect_knowledge(reading, referring.definition).knowledge.entails(
+            "nonempty(" + repr(stars.digest) + ")"
+        )

@@ -42,8 +42,8 @@ class FactList(Sequence[Statement]):
     def copy(self) -> FactList:
         """Return a list of the same facts; the batches are shared."""
         facts = FactList()
-        facts._batches, facts._starts = self._batches.copy(), self._starts.copy()  # noqa: SLF001 - of its own class
-        facts._length = self._length  # noqa: SLF001
+        facts._batches, facts._starts = self._batches.copy(), self._starts.copy()
+        facts._length = self._length
         return facts
 
     def extend(self, batch: Sequence[Statement]) -> None:

@@ -102,13 +102,13 @@ class Knowledge:
             default the present one.
         """
         extended = Knowledge(open_universe=self._open)
-        extended._base = self._base.copy()  # noqa: SLF001 - of its own class
-        extended._reasoner = self._reasoner.copy(extended._base.graph)  # noqa: SLF001
-        extended._take_facts(facts)  # noqa: SLF001
+        extended._base = self._base.copy()
+        extended._reasoner = self._reasoner.copy(extended._base.graph)
+        extended._take_facts(facts)
         known_theory = theory if theory is not None else self._theory
         if known_theory is not None:
             refuted = {} if self._reasoner.check is None else self._reasoner.check.refutations
-            extended._consult_theory(known_theory, refuted)  # noqa: SLF001
+            extended._consult_theory(known_theory, refuted)
         return extended
 
     def replace_theory(self, theory: Theory) -> None:

@@ -79,10 +79,10 @@ class Reasoner:
             raise TypeError("only a reasoner with simulated objects of its own can be copied")
         reasoner = Reasoner(graph, self._largest_solver, self.simulation.copy(graph))
         reasoner.constraints = self.constraints.copy()
-        reasoner._valid, reasoner._valid_for = self._valid, self._valid_for  # noqa: SLF001 - of its own class
-        reasoner._watching = {part: [*literals] for part, literals in self._watching.items()}  # noqa: SLF001
-        reasoner._off_ground = self._off_ground.copy()  # noqa: SLF001
-        reasoner._impossible = self._impossible.copy()  # noqa: SLF001
+        reasoner._valid, reasoner._valid_for = self._valid, self._valid_for
+        reasoner._watching = {part: [*literals] for part, literals in self._watching.items()}
+        reasoner._off_ground = self._off_ground.copy()
+        reasoner._impossible = self._impossible.copy()
         reasoner.partners = {literal: {*others} for literal, others in self.partners.items()}
         return reasoner
 

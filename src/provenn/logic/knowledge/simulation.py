@@ -38,8 +38,8 @@ class Simulation:
     def copy(self, graph: SetGraph) -> Simulation:
         """Return a simulation of the same objects for a copy of the graph; new nodes get random values of their own."""
         simulation = Simulation(graph)
-        simulation._random = np.random.default_rng((_SEED, len(self.values)))  # noqa: SLF001 - of its own class
-        simulation._width = self._width  # noqa: SLF001
+        simulation._random = np.random.default_rng((_SEED, len(self.values)))
+        simulation._width = self._width
         simulation.values = self.values.copy()
         return simulation
 
