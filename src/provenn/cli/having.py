@@ -8,29 +8,33 @@ from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewNa
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson
 
-__all__ = ["define_having"]
+__all__ = ["Members", "ReferringAttributes", "define_having"]
+
+Members = Annotated[
+    str,
+    typer.Argument(
+        metavar="MEMBERS",
+        help="The catalog that refers to the sources.",
+        show_default=False,
+        autocompletion=complete_catalog_names,
+    ),
+]
+
+ReferringAttributes = Annotated[
+    list[str],
+    typer.Option(
+        metavar="ATTRIBUTE",
+        help="The attribute of MEMBERS that holds the key of a source. Repeat it for a key of several attributes.",
+        show_default=False,
+    ),
+]
 
 
 def define_having(
     catalog: CatalogName,
-    members: Annotated[
-        str,
-        typer.Argument(
-            metavar="MEMBERS",
-            help="The catalog that refers to the sources.",
-            show_default=False,
-            autocompletion=complete_catalog_names,
-        ),
-    ],
+    members: Members,
     *,
-    on: Annotated[
-        list[str],
-        typer.Option(
-            metavar="ATTRIBUTE",
-            help="The attribute of MEMBERS that holds the key of a source. Repeat it for a key of several attributes.",
-            show_default=False,
-        ),
-    ],
+    on: ReferringAttributes,
     name: NewName = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,

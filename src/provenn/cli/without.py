@@ -1,11 +1,7 @@
 """``provenn without``: the sources that another catalog does not refer to."""
 
-from typing import Annotated
-
-import typer
-
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, open_archive_at, write_catalog
-from provenn.cli.completion import complete_catalog_names
+from provenn.cli.having import Members, ReferringAttributes
 from provenn.cli.output import AsJson
 
 __all__ = ["define_without"]
@@ -13,24 +9,9 @@ __all__ = ["define_without"]
 
 def define_without(
     catalog: CatalogName,
-    members: Annotated[
-        str,
-        typer.Argument(
-            metavar="MEMBERS",
-            help="The catalog that refers to the sources.",
-            show_default=False,
-            autocompletion=complete_catalog_names,
-        ),
-    ],
+    members: Members,
     *,
-    on: Annotated[
-        list[str],
-        typer.Option(
-            metavar="ATTRIBUTE",
-            help="The attribute of MEMBERS that holds the key of a source. Repeat it for a key of several attributes.",
-            show_default=False,
-        ),
-    ],
+    on: ReferringAttributes,
     name: NewName = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
