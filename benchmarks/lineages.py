@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from provenn.logic import Statement, difference, disjoint, equal, intersection, subset, union
 
-__all__ = ["SHARES", "Kind", "Lineage", "Operation", "Questions", "ask", "generate", "label"]
+__all__ = ["SHARES", "Kind", "Lineage", "Operation", "Questions", "ask", "generate", "label", "repeat"]
 
 
 class Operation(IntEnum):
@@ -187,6 +187,21 @@ def ask(lineage: Lineage, count: int = 1000, seed: int = 0) -> Questions:
         rows.append((int(random.random() * 3), one, other))
     kinds, lefts, rights = zip(*rows, strict=True)
     return Questions(np.array(kinds, dtype=np.int8), np.array(lefts, dtype=np.int32), np.array(rights, dtype=np.int32))
+
+
+def repeat(lineage: Lineage, questions: Questions, times: int) -> tuple[Lineage, Questions]:
+    """Return a lineage many times side by side, without a set in common, and the questions spread over the copies."""
+    size = len(lineage)
+    starts = np.arange(times, dtype=np.int32)[:, np.newaxis] * size
+    left, right = (
+        np.where(operands < 0, -1, operands + starts).astype(np.int32).reshape(-1)
+        for operands in (lineage.left, lineage.right)
+    )
+    moved = (np.arange(len(questions), dtype=np.int32) % times) * size
+    return (
+        Lineage(np.tile(lineage.operations, times), left, right),
+        Questions(questions.kinds, questions.left + moved, questions.right + moved),
+    )
 
 
 def _operations(size: int, random: Random) -> list[int]:

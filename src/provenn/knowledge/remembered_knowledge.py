@@ -81,6 +81,7 @@ class _FactKnowledge:
         traced = build_knowledge(definitions, facts, sets)
         if len(traced.origins) > _MOST_STATEMENTS or not traced.knowledge.consistent:
             return None
+        traced.knowledge.extend(())  # the first copy builds all sets, and later ones change nothing
         digests = frozenset(definition.digest for definition in definitions)
         return cls(traced, definitions, digests, sets, frozenset(traced.knowledge.facts))
 

@@ -45,13 +45,18 @@ class Situation:
     open_universe: bool
     forms: list[str] = field(compare=False)
     breaks: list[int] = field(compare=False)
+    few: int = field(default=0, compare=False)
 
     def knowledge(self) -> Knowledge:
-        """Tell the facts, each in its form; begin anew with `add` at every break."""
+        """Tell the facts, each in its form; begin anew with `add` at every break.
+
+        From more than `few` sets on, each question builds its cone alone.
+        """
         reports = [_told(fact, form) for fact, form in zip(self.facts, self.forms, strict=True)]
         bounds = [0, *sorted(self.breaks), len(reports)]
         first, *others = (reports[start:stop] for start, stop in pairwise(bounds))
         known = Knowledge(first, open_universe=self.open_universe)
+        known._labels.few = self.few
         for batch in others:
             known.add(*batch)
         return known
@@ -92,7 +97,7 @@ def situations(draw: st.DrawFn, *, consistent: bool = True, labels: str = LABELS
         facts = fitting
     forms = [draw(st.sampled_from(["statement", "text", "relationship"])) for _ in facts]
     breaks = draw(st.lists(st.integers(0, len(facts)), max_size=3))
-    return Situation(facts, open_universe, forms, breaks)
+    return Situation(facts, open_universe, forms, breaks, draw(st.sampled_from([0, 4096])))
 
 
 def simple_questions(labels: str) -> list[Statement]:

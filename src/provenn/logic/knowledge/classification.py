@@ -131,13 +131,33 @@ def _find_supersets(
             continue
         known = _find_known_supersets(graph, literal, above, all_literals)
         known.discard(literal)
+        witnesses: int | None = None
         for other in candidates.pop(literal, literals):
             if other in known or other == literal:
                 continue
+            if witnesses is None:
+                witnesses, values = _find_witnesses(literal, reasoner, allowed), reasoner.simulation.values
+            if witnesses & (values[other >> 1] if other & 1 else ~values[other >> 1]):
+                continue
             if _follows_from_supersets(graph, other, literal, known) or apart(literal, other ^ 1):
                 known.add(other)
+            witnesses = None  # the question may have added objects to the simulation
         above[literal] = known
     return above
+
+
+def _find_witnesses(literal: int, reasoner: Reasoner, allowed: Sequence[int]) -> int:
+    """Return the simulated objects in a literal that are possible: the literal is in no set that lacks one of them.
+
+    With a theory, simulated objects may be impossible, so that none of them counts.
+    """
+    if reasoner.check is not None:
+        return 0
+    reasoner.simulation.refresh()
+    witnesses = reasoner.find_valid_objects()
+    for known in (literal, *allowed):
+        witnesses &= reasoner.simulation.value(known)
+    return witnesses
 
 
 def _find_known_supersets(

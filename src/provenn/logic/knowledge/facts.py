@@ -16,10 +16,11 @@ import numpy as np
 
 from provenn.logic.knowledge.definitions import find_definitions, order_by_dependencies
 from provenn.logic.knowledge.formulas import Formula, Inhabited, build_formula, iterate_conjuncts
-from provenn.logic.knowledge.graph import EVERYTHING, PART, SetGraph
+from provenn.logic.knowledge.graph import EVERYTHING, SetGraph
+from provenn.logic.knowledge.label_table import Entry, LabelTable, build_definition
 from provenn.logic.knowledge.lineage import Lineage, Operation
 from provenn.logic.statements import And, SetComparison, Statement
-from provenn.logic.terms import Op, Term, term
+from provenn.logic.terms import Term
 
 __all__ = ["MENTIONED", "FactBase", "FactList"]
 
@@ -74,42 +75,54 @@ class FactList(Sequence[Statement]):
 
 
 class FactBase:
-    """All facts: a graph of labelled sets, and the claims of the facts beyond definitions."""
+    """All facts: a graph of labelled sets, and the claims of the facts beyond definitions.
 
-    def __init__(self) -> None:
-        self.graph = SetGraph()
+    Parameters
+    ----------
+    labels, graph
+        The sets that are there already; by default none. A `LabelTable`, as by default, builds a set when it is needed.
+        With any other mapping, each set is built at once.
+    """
+
+    def __init__(self, labels: MutableMapping[str, int] | None = None, graph: SetGraph | None = None) -> None:
+        self.graph = SetGraph() if graph is None else graph
         self.facts = FactList()
-        self.labels: MutableMapping[str, int] = {}
-        self.definers = array("q")  # for each label, in order, the number of its defining fact, or MENTIONED
+        self.labels = LabelTable(self.graph) if labels is None else labels
+        self.table = self.labels if isinstance(self.labels, LabelTable) else None
+        self.definers = array("i")  # for each label, in order, the number of its defining fact, or MENTIONED
+        self.equated: list[str] = []  # labels defined as terms of any form; all others are parts, or & | - ^ of labels
         self.constraints: list[Recorded[int]] = []  # literals of every object
         self.inhabited: list[Recorded[int]] = []  # literals of some object
         self.choices: list[Recorded[Formula]] = []  # formulas with a choice
         self._mentioned: set[str] = set()
 
     def copy(self) -> FactBase:
-        """Return the same facts in a graph of their own, to which other facts can be added."""
-        base = FactBase()
-        base.graph, base.facts = self.graph.copy(), self.facts.copy()
-        base.labels, base.definers = dict(self.labels), self.definers[:]
+        """Return the same facts in a graph of their own, to which other facts can be added; all sets are built."""
+        self.build_sets()
+        graph = self.graph.copy()
+        base = FactBase(dict(self.labels) if self.table is None else self.table.copy(graph), graph)
+        base.facts, base.definers, base.equated = self.facts.copy(), self.definers[:], self.equated.copy()
         base.constraints, base.inhabited = self.constraints.copy(), self.inhabited.copy()
         base.choices = self.choices.copy()
         return base
 
     def literal(self, operand: Term) -> int:
         """Return the literal of a term; a new label becomes an unconstrained set."""
-        labels = self.labels
-        for token in operand.postfix:
-            if isinstance(token, str) and token not in labels:
-                self._mentioned.add(token)
-                labels[token] = self.graph.part(EVERYTHING)
-                self.definers.append(MENTIONED)
-        return self.graph.run(operand.postfix, labels)
+        self.mention(token for token in operand.postfix if isinstance(token, str))
+        return self.graph.run(operand.postfix, self.labels)
 
     def mention(self, labels: Iterable[str]) -> None:
         """Add an unconstrained set for each new label."""
         for label in labels:
             if label not in self.labels:
-                self.literal(term(label))
+                self._mentioned.add(label)
+                self.labels[label] = self.graph.part(EVERYTHING)
+                self.definers.append(MENTIONED)
+
+    def build_sets(self) -> None:
+        """Build the sets of all labels, for questions about all of them."""
+        if self.table is not None:
+            self.table.build_all()
 
     def take(self, batch: Sequence[Statement]) -> None:
         """Take in a batch of facts.
@@ -119,57 +132,69 @@ class FactBase:
         """
         start = len(self.facts)
         self.facts.extend(batch)
-        if isinstance(batch, Lineage) and not any(map(self.labels.__contains__, batch.labels)):
-            self._take_lineage(batch, start)
+        if isinstance(batch, Lineage) and self._take_lineage(batch, start):
             return
         self._mentioned.clear()
-        records: tuple[MutableSequence[Any], ...] = (self.definers, self.constraints, self.inhabited, self.choices)
+        # The facts of a lineage are made one by one: to note them instead of building their sets would keep them.
+        table = self.table
+        is_noted = table is not None and not isinstance(batch, Lineage)
+        records: tuple[MutableSequence[Any], ...] = (
+            self.definers,
+            self.equated,
+            self.constraints,
+            self.inhabited,
+            self.choices,
+        )
         size, lengths = self.graph.size(), [len(record) for record in records]
-        if not self._take_facts(enumerate(batch, start), ordered=False):
+        if table is not None:
+            table.begin()
+        if not self._take_facts(enumerate(batch, start), ordered=False, is_noted=is_noted):
             self.graph.cut_back(size)
             for record, length in zip(records, lengths, strict=True):
                 del record[length:]
+            if table is not None:
+                table.cut_back(size.nodes)
             while len(self.labels) > lengths[0]:
                 self.labels.popitem()
             order = order_by_dependencies(batch, self.labels)
-            self._take_facts(((start + number, batch[number]) for number in order), ordered=True)
+            self._take_facts(((start + number, batch[number]) for number in order), ordered=True, is_noted=is_noted)
+        if table is not None:
+            table.commit()
         if isinstance(batch, Lineage):
             self.mention(batch.labels)
 
-    def _take_facts(self, numbered: Iterable[tuple[int, Statement]], *, ordered: bool) -> bool:
+    def _take_facts(self, numbered: Iterable[tuple[int, Statement]], *, ordered: bool, is_noted: bool) -> bool:
         """Take in facts in their order; return False if an unordered batch must be ordered first."""
         labels, graph, definers = self.labels, self.graph, self.definers
-        left, right = graph.left, graph.right
+        entries: MutableMapping[str, Any] = labels if self.table is None else self.table.entries
+        definition: Entry | None
         for number, fact in numbered:
             # A fast path for the common definitions, of sets in terms of one or two known labels.
             if type(fact) is SetComparison and (fact.operator == "<=" or fact.operator == "=="):  # noqa: PLR1714 - faster
                 name = fact.left.postfix
                 source = fact.right.postfix
-                if len(name) == 1 and name[0] not in labels and type(name[0]) is str:
-                    literal = labels.get(source[0])  # type: ignore[arg-type] # an operator is no key
-                    if len(source) == 3 and literal is not None:
-                        other = labels.get(source[1])  # type: ignore[arg-type]
-                        operator = source[2]
-                        if other is None:
-                            literal = None
-                        elif operator is Op.AND:
-                            literal = graph.meet(literal, other)
-                        elif operator is Op.OR:
-                            literal = graph.meet(literal ^ 1, other ^ 1) ^ 1
-                        else:
-                            literal = graph.run(source, labels)
-                    elif len(source) != 1:
-                        literal = None
-                    if literal is not None:
-                        if fact.operator == "<=" and literal:
-                            left.append(literal)
-                            right.append(PART)
-                            literal = 2 * len(left) - 2
-                        labels[name[0]] = literal
+                if len(name) == 1 and name[0] not in entries and type(name[0]) is str:
+                    if not is_noted:
+                        definition = build_definition(fact, graph, labels)
+                    elif source[0] in entries and (len(source) == 1 or (len(source) == 3 and source[1] in entries)):
+                        definition = fact
+                    else:
+                        definition = fact if self._mention_sources(fact) else None
+                    if definition is not None:
+                        entries[name[0]] = definition
                         definers.append(number)
                         continue
             if not self._take_any(fact, number, ordered=ordered):
                 return False
+        return True
+
+    def _mention_sources(self, fact: SetComparison) -> bool:
+        """Mention the labels of a source; return False, and mention none, if it is not one or two other labels."""
+        source = fact.right.postfix
+        labels = source if len(source) == 1 else source[:2] if len(source) == 3 else ()
+        if not labels or fact.left.postfix[0] in labels or not all(isinstance(label, str) for label in labels):
+            return False
+        self.mention(labels)  # type: ignore[arg-type] # no operator is among them
         return True
 
     def _take_any(self, fact: Statement, number: int, *, ordered: bool) -> bool:
@@ -180,6 +205,8 @@ class FactBase:
                 literal = self.literal(source)
                 self.labels[label] = literal if whole else self.graph.part(literal)
                 self.definers.append(number)
+                if whole:
+                    self.equated.append(label)
                 self._record_formula(build_formula(fact, self.literal), number, inhabited_only=True)
                 return True
             if not ordered and label in self._mentioned and label not in source.postfix:
@@ -200,28 +227,15 @@ class FactBase:
                 elif not inhabited_only:
                     self.constraints.append((part.literal ^ 1, number))
 
-    def _take_lineage(self, lineage: Lineage, start: int) -> None:
-        graph = self.graph
-        meet, part = graph.meet, graph.part
-        _, a_subset, the_same, in_common, together, without = map(
-            int, Operation
-        )  # looking up members of an enum is slow
-        literals: list[int] = []
-        append = literals.append
-        for operation, left, right in lineage.rows():
-            if operation == a_subset:
-                append(part(literals[left]))
-            elif operation == the_same:
-                append(literals[left])
-            elif operation == in_common:
-                append(meet(literals[left], literals[right]))
-            elif operation == together:
-                append(meet(literals[left] ^ 1, literals[right] ^ 1) ^ 1)
-            elif operation == without:
-                append(meet(literals[left], literals[right] ^ 1))
-            else:
-                append(part(EVERYTHING))
-        base = lineage.operations == Operation.BASE
-        numbers = np.where(base, MENTIONED, start + np.cumsum(~base) - 1)
-        self.definers.frombytes(numbers.astype(np.int64).tobytes())
-        self.labels.update(zip(lineage.labels, literals, strict=True))
+    def _take_lineage(self, lineage: Lineage, start: int) -> bool:
+        """Take in a lineage as a whole; return False if it names a set that is known already."""
+        table = self.table
+        if table is None or (table.entries and any(map(table.entries.__contains__, lineage.labels))):
+            return False
+        table.add_lineage(lineage)
+        is_base = lineage.operations == Operation.BASE
+        numbers = np.cumsum(~is_base, dtype=np.int32)
+        numbers += start - 1
+        numbers[is_base] = MENTIONED
+        self.definers.frombytes(numbers.data.cast("B"))
+        return True

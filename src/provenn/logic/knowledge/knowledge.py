@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 from provenn import display
@@ -17,7 +17,8 @@ from provenn.logic.knowledge.classification import Classification, classify_lite
 from provenn.logic.knowledge.explanation import Explanation, find_explanation
 from provenn.logic.knowledge.facts import FactBase
 from provenn.logic.knowledge.formulas import Formula, Inhabited, build_formula, iterate_conjuncts, negate
-from provenn.logic.knowledge.graph import EVERYTHING
+from provenn.logic.knowledge.graph import EVERYTHING, SetGraph
+from provenn.logic.knowledge.label_table import LabelTable
 from provenn.logic.knowledge.lineage import Lineage
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import Claims, WorldSearch, select_justified
@@ -66,11 +67,13 @@ class Knowledge:
     ) -> None:
         self._open = open_universe
         self._theory = theory
-        self._base = FactBase()
-        self._reasoner = Reasoner(self._base.graph)
+        graph = SetGraph()
+        self._labels = LabelTable(graph)
+        self._base = FactBase(self._labels, graph)
+        self._reasoner = Reasoner(graph)
         self._guests: dict[str, int] = {}  # labels in questions, but not in facts
         self._fitting_constraints = 0  # the number of constraints checked to allow an object outside all base sets
-        self._grounded_labels = 0  # the number of labels checked to hold no object outside all base sets
+        self._grounded_labels = 0  # the number of equated labels checked to hold no object outside all base sets
         self._confirmed_literals = 0  # the number of inhabited literals checked to be possible
         self._resolutions: list[list[int]] = []  # resolutions of the choices, each as literals of every object
         self._settled = False
@@ -102,8 +105,10 @@ class Knowledge:
             default the present one.
         """
         extended = Knowledge(open_universe=self._open)
-        extended._base = self._base.copy()
-        extended._reasoner = self._reasoner.copy(extended._base.graph)
+        extended._base = base = self._base.copy()
+        if base.table is not None:  # as in every knowledge
+            extended._labels = base.table
+        extended._reasoner = self._reasoner.copy(base.graph)
         extended._take_facts(facts)
         known_theory = theory if theory is not None else self._theory
         if known_theory is not None:
@@ -218,10 +223,12 @@ class Knowledge:
                 if not reasoner.on_ground(literal):
                     return base.facts[number].labels
             self._fitting_constraints = len(base.constraints)
-            label = reasoner.first_on_ground(islice(base.labels.items(), self._grounded_labels, None))
+            # All other labels are parts, or made by & | - ^ from earlier labels: without the object if these are.
+            equated = base.equated[self._grounded_labels :]
+            label = reasoner.first_on_ground([(label, base.labels[label]) for label in equated])
             if label is not None:
                 return (label,)
-            self._grounded_labels = len(base.labels)
+            self._grounded_labels = len(base.equated)
             if not reasoner.allows_ground():
                 return ()
         for literal, number in base.inhabited[self._confirmed_literals :]:
@@ -256,11 +263,16 @@ class Knowledge:
 
     def _compare_labels(self, question: Statement) -> bool | None:
         """Answer the most common questions, about two known labels, on a fast path; return None for any other."""
-        labels, possible = self._base.labels, self._reasoner.possible
+        labels, possible = self._labels, self._reasoner.possible
+        entries = labels.entries
         if type(question) is SetComparison:
             left, right = question.left.postfix, question.right.postfix
             if len(left) == 1 == len(right):
-                a, b = labels.get(left[0]), labels.get(right[0])  # type: ignore[arg-type] # {} is no key
+                a, b = entries.get(left[0]), entries.get(right[0])  # type: ignore[arg-type] # {} is no key
+                if type(a) is not int or a < 0:
+                    a = labels.get(left[0])  # type: ignore[arg-type]
+                if type(b) is not int or b < 0:
+                    b = labels.get(right[0])  # type: ignore[arg-type]
                 if a is not None and b is not None:
                     match question.operator:
                         case "==":
@@ -458,6 +470,7 @@ class Knowledge:
 
         A single pass over the graph decides most tests, since many will follow.
         """
+        self._base.build_sets()
         disjoint = self._base.graph.show_disjoint(literal, self._reasoner.partners)
         return lambda other: bool(disjoint[other]) or self._are_apart(literal, other, learn=True)
 

@@ -60,12 +60,8 @@ class SetIndex:
         signatures: Signatures | None = None,
         constraints: Iterable[int] = (),
     ) -> None:
-        self._base = FactBase()
-        if labels is not None:
-            self._base.labels = labels
-            self._base.definers.frombytes(bytes(8 * len(labels)))
-        if graph is not None:
-            self._base.graph = graph
+        self._base = FactBase({} if labels is None else labels, graph)
+        self._base.definers.frombytes(bytes(self._base.definers.itemsize * len(self.labels)))
         self.signatures = Signatures(self.graph) if signatures is None else signatures
         self.constraints: dict[int, None] = {}
         self.reasoner = Reasoner(self.graph, simulation=self.signatures)

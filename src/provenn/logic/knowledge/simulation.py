@@ -22,17 +22,22 @@ GROUND: Final = 1
 _BYTES: Final = 32
 _MOST_BITS: Final = 8192
 _SEED: Final = 20121
+_FEWEST_DRAWN: Final = 32
+_MOST_DRAWN: Final = 4096
+"""For how many parts random objects are drawn at once: about as many as there are nodes."""
 
 
 class Simulation:
     """The values of all nodes of a graph for the random objects, and for the objects added by `learn`."""
 
-    __slots__ = ("_graph", "_random", "_width", "values")
+    __slots__ = ("_drawn", "_graph", "_position", "_random", "_width", "values")
 
     def __init__(self, graph: SetGraph) -> None:
         self._graph = graph
         self._random = np.random.default_rng(_SEED)
         self._width = 8 * _BYTES
+        self._drawn = b""  # the random objects of the next parts, from a position on
+        self._position = 0
         self.values: list[int] = [0]
 
     def copy(self, graph: SetGraph) -> Simulation:
@@ -59,17 +64,20 @@ class Simulation:
         start = len(values)
         if start == len(left):
             return
-        random_bits = self._draw_parts(len(left) - start)
-        position = 0
+        drawn, position = self._drawn, self._position
         for node in range(start, len(left)):
             a, b = left[node], right[node]
             value = ~values[a >> 1] if a & 1 else values[a >> 1]
             if b == PART:
-                value &= int.from_bytes(random_bits[position : position + _BYTES], "little")
+                if position == len(drawn):
+                    wanted = max(_FEWEST_DRAWN, node, len(left) - node)
+                    drawn, position = self._draw_parts(min(wanted, _MOST_DRAWN)), 0
+                value &= int.from_bytes(drawn[position : position + _BYTES], "little")
                 position += _BYTES
             else:
                 value &= ~values[b >> 1] if b & 1 else values[b >> 1]
             values.append(value)
+        self._drawn, self._position = drawn, position
 
     def learn(self, objects: Collection[Collection[int]]) -> None:
         """Add objects, given by their part nodes, unless the simulation already has too many objects."""
