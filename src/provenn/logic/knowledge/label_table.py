@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from provenn import deadline
 from provenn.logic.knowledge.graph import EMPTY, SetGraph
-from provenn.logic.knowledge.lineage import Lineage
+from provenn.logic.knowledge.lineage import Lineage, release_numbers
 from provenn.logic.knowledge.row_builder import RowBuilder
 from provenn.logic.statements import SetComparison
 from provenn.logic.terms import Op
@@ -72,7 +72,7 @@ class LabelTable(MutableMapping[str, int]):
         if self.entries:
             self.entries.update(zip(lineage.labels, range(~start, ~start - len(lineage.labels), -1), strict=True))
         else:
-            self.entries = lineage.release_numbers()
+            self.entries = release_numbers(lineage)
 
     # -- building ------------------------------------------------------------------------------------------------
 
