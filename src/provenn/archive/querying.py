@@ -11,6 +11,7 @@ from provenn.archive.new_catalogs import define_catalog
 from provenn.archive.notices import Notice
 from provenn.archive.references import find_definitions
 from provenn.catalogs import Base, Catalog
+from provenn.criteria import Type
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_names, populations
 from provenn.errors import ContradictionError, UnknownCatalogError
@@ -63,14 +64,15 @@ class ArchiveTables:
         upload = self.uploads.get(name.lower())
         if upload is not None:
             self.used[name] = upload
-            return QueryTable(name, tuple(column for column in upload.schema.names if column not in upload.key))
+            names = tuple(column for column in upload.schema.names if column not in upload.key)
+            return QueryTable(name, names, types=_list_types(upload))
         catalog = self.used.get(name) or self.named_tables.get(name.lower())
         if catalog is None:
             has_schema = len(parts) > 1 and parts[0].lower() in self.schemas
             catalog = self._find_named(".".join(parts[1:]) if has_schema else name)
         self.used[name] = catalog
         units = {attribute.name: attribute.unit for attribute in catalog.schema.attributes if attribute.unit}
-        return QueryTable(name, catalog.schema.names, units)
+        return QueryTable(name, catalog.schema.names, units, _list_types(catalog))
 
     def _find_named(self, name: str) -> Catalog:
         """Return the catalog with a name; case counts only where several names differ in nothing else."""
@@ -82,6 +84,11 @@ class ArchiveTables:
                 raise UnknownCatalogError(f"{name} may be any of {', '.join(alike)}", hint="write it in backquotes")
             name = alike[0] if alike else name
         return find_definitions(self.reading, [name])[0]
+
+
+def _list_types(catalog: Catalog) -> dict[str, Type]:
+    """Return the types of the attributes of a catalog by name."""
+    return {attribute.name: attribute.type for attribute in catalog.schema.attributes}
 
 
 def define_query(
