@@ -194,3 +194,22 @@ def test_a_broken_form_is_refused_and_makes_no_job(client, path, kind, body, pro
     assert answer.status_code == 400
     assert problem in error_of(answer)
     assert client.get("/tap/async").content == before
+
+
+@pytest.mark.parametrize(
+    ("query", "has_upload", "hint"),
+    [
+        ("SELECT a FROM TAP_UPLOAD.mien", True, "did you mean mine?"),
+        ("SELECT a FROM TAP_UPLOAD.elsewhere", True, "the uploaded tables are mine"),
+        ("SELECT m.a FROM TAP_UPLOAD.mine AS m JOIN tap_upload.\"Mime\" AS n ON m.a = n.a", True, "did you mean mine?"),
+        ("SELECT a FROM TAP_UPLOAD.mine", False, "no table came with this query: send it with UPLOAD=mine"),
+        ("SELECT COUNT(*) AS n FROM TAP_UPLOAD.mine", False, "no table came with this query"),
+    ],
+)
+def test_an_unknown_uploaded_table_is_refused_with_similar_names(client, query, has_upload, hint):
+    data = {"LANG": "ADQL", "QUERY": query}
+    files = {"table": ("mine.vot", (HEAD + FIELD + ROWS + TAIL).encode())} if has_upload else None
+    answer = client.post("/tap/sync", data={**data, "UPLOAD": "mine,param:table"} if has_upload else data, files=files)
+    assert answer.status_code == 400
+    assert "there is no uploaded table" in error_of(answer)
+    assert hint in error_of(answer)
