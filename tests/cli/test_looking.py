@@ -67,6 +67,16 @@ def test_relate_for_programs_and_as_a_picture(survey: Session, tmp_path):
                 "because": "both: the attributes of bright and near, for the sources common to all",
             }
         ],
+        "chain": [
+            {
+                "line": 1,
+                "statement": "both == bright & near",
+                "because": "both: the attributes of bright and near, for the sources common to all",
+                "inferred": False,
+                "from": [],
+            },
+            {"line": 2, "statement": "near >= both", "because": "from 1", "inferred": True, "from": [1]},
+        ],
         "rests_on": [],
         "caveats": [],
         "closest": [],
@@ -131,7 +141,17 @@ def test_prove_for_programs(survey: Session):
                     "statement": 'bright == stars & "vmag < 6"',
                     "because": "bright: the sources of stars where vmag < 6",
                 }
-            ]
+            ],
+            "chain": [
+                {
+                    "line": 1,
+                    "statement": 'bright == stars & "vmag < 6"',
+                    "because": "bright: the sources of stars where vmag < 6",
+                    "inferred": False,
+                    "from": [],
+                },
+                {"line": 2, "statement": "bright <= stars", "because": "from 1", "inferred": True, "from": [1]},
+            ],
         },
         "rests_on": [],
         "caveats": [],

@@ -20,7 +20,8 @@ Tree = tuple[Any, ...]
 LEAVES = st.tuples(st.just("rows"), st.integers(0, NUMBER), st.integers(0, NUMBER), st.sampled_from([None, 2]))
 OPERATIONS = st.sampled_from(["UNION", "UNION ALL", "INTERSECT", "EXCEPT"])
 CHAINS = st.recursive(
-    LEAVES, lambda part: st.tuples(st.just("chain"), part, st.lists(st.tuples(OPERATIONS, part), min_size=1, max_size=3))
+    LEAVES,
+    lambda part: st.tuples(st.just("chain"), part, st.lists(st.tuples(OPERATIONS, part), min_size=1, max_size=3)),
 )
 
 
