@@ -16,6 +16,7 @@ PAGES = {
     "catalog-base": "/catalogs/stars",
     "catalog-odd": f"/catalogs/{quote(ODD[0])}",
     "catalog-placed": "/catalogs/placed",
+    "catalog-curves": "/catalogs/curves",
     "sky": "/catalogs/placed/sky?also=northern",
     "sky-cell": "/catalogs/placed/sky?cell=0/3",
     "explore": "/catalogs/bright/explore?to=near",
