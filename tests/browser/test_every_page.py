@@ -25,6 +25,7 @@ PAGES = {
     "compare": "/compare",
     "compare-two": "/compare?a=bright&b=stars",
     "compare-three": f"/compare?a=bright&b=faint&c={quote(ODD[1])}&ask={quote('tenth <= bright')}",
+    "compare-sky": "/compare?a=placed&b=northern&c=faint_placed",
     "compare-unknown": f"/compare?ask={quote('faint <= tenth')}",
     "define": "/define",
     "define-preview": f"/define?sources=stars&criterion={quote('vmag < 5 AND plx > 3')}&name=here",

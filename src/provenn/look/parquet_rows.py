@@ -201,8 +201,9 @@ def _has_known_elements(file: Any, column: ReadColumn) -> bool:  # noqa: ANN401 
     """Return whether a column holds arrays whose elements Spark reads unchanged.
 
     Sound: the values have exactly the type that a result has, but for elements that the file requires: Spark takes all
-    values of files for nullable. And the file has the three levels of Parquet's standard for lists (``x.list.element``, in files of pyarrow also ``x.list.item``). The older forms with two
-    levels have no single meaning, and are left to Spark.
+    values of files for nullable. And the file has the three levels of Parquet's standard for lists
+    (``x.list.element``, in files of pyarrow also ``x.list.item``). The older forms with two levels have no single
+    meaning, and are left to Spark.
     """
     if parse_array_type(column.type) is None:
         return False
