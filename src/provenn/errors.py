@@ -38,6 +38,7 @@
     ├── PopulationError (ValueError)  populations differ, or the name of one is invalid
     ├── KeyColumnsError (ValueError)  key columns cannot identify a source
     ├── TypeNameError (ValueError)    Spark does not support a type
+    ├── ArgumentsError (TypeError)    a verb lacks an argument, or has no such argument; says what to pass
     ├── DefinitionError (ValueError)  a catalog cannot be defined like this
     ├── BaseFilesError                files cannot be the base of a catalog
     │   ├── FilesMissingError (FileNotFoundError)  files are missing
@@ -87,6 +88,7 @@ __all__ = [
     "ArchiveNotFoundError",
     "ArchiveUnreachableError",
     "ArchiveVersionError",
+    "ArgumentsError",
     "AttributeConflictError",
     "AttributeNotFoundError",
     "BaseFilesError",
@@ -371,6 +373,10 @@ class KeyColumnsError(ProvennError, ValueError):
 
 class TypeNameError(ProvennError, ValueError):
     """Spark does not have a type."""
+
+
+class ArgumentsError(ProvennError, TypeError):
+    """A verb is called without an argument that it needs, or with an argument that it does not have."""
 
 
 class DefinitionError(ProvennError, ValueError):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from math import sin
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -129,6 +130,11 @@ def _make(folder: Path) -> None:
         placed = archive.ingest("placed", folder / "placed.parquet", key="id", population="placed star")
         placed.select("dec > 20", name="northern")
         placed.select("gmag > 8", name="faint_placed")
+        times = [[60000.0 + 3 * point + star for point in range(40)] for star in range(6)]
+        mags = [[18 + star / 3 + sin(time / (5 + star)) for time in times[star]] for star in range(6)]
+        curves = pa.table({"id": list(range(6)), "mjd": times, "gmags": mags, "flux": [row[:9] for row in mags]})
+        pq.write_table(curves, folder / "curves.parquet")
+        archive.ingest("curves", folder / "curves.parquet", key="id", population="variable star")
         values: dict[str, Any] = {"inputs": ["vmag"]}
         archive.calculator("doubled", calculations.doubled, outputs={"twice": "double"}, **values)
         archive.calculator("failing", calculations.failing, outputs={"never": "double"}, **values)

@@ -16,6 +16,15 @@ def test_a_catalog_opens_on_its_data(visitor):
     assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
 
 
+def test_light_curves_are_seen_on_the_page(visitor):
+    """Arrays of the first sources are drawn, without Spark and without a script."""
+    page = visitor.open("/catalogs/curves")
+    picture = page.get_by_role("img", name=re.compile("^gmags against mjd of curves"))
+    expect(picture).to_be_visible()
+    expect(picture.locator("text", has_text="id 0: 40 points")).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^flux against mjd of curves"))).to_be_visible()
+
+
 def test_a_cell_of_the_map_leads_to_its_sources(visitor):
     page = visitor.open("/catalogs/placed")
     page.get_by_role("link", name=re.compile("^Sky map of placed")).click()

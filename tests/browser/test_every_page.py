@@ -16,6 +16,7 @@ PAGES = {
     "catalog-base": "/catalogs/stars",
     "catalog-odd": f"/catalogs/{quote(ODD[0])}",
     "catalog-placed": "/catalogs/placed",
+    "catalog-curves": "/catalogs/curves",
     "sky": "/catalogs/placed/sky?also=northern",
     "sky-cell": "/catalogs/placed/sky?cell=0/3",
     "explore": "/catalogs/bright/explore?to=near",
@@ -24,9 +25,11 @@ PAGES = {
     "compare": "/compare",
     "compare-two": "/compare?a=bright&b=stars",
     "compare-three": f"/compare?a=bright&b=faint&c={quote(ODD[1])}&ask={quote('tenth <= bright')}",
+    "compare-sky": "/compare?a=placed&b=northern&c=faint_placed",
     "compare-unknown": f"/compare?ask={quote('faint <= tenth')}",
     "define": "/define",
     "define-preview": f"/define?sources=stars&criterion={quote('vmag < 5 AND plx > 3')}&name=here",
+    "define-query": f"/define?query={quote('SELECT hip, vmag FROM stars WHERE vmag < 3')}&query_name=asked",  # noqa: S608 - nothing is executed
     "target": "/target",
     "target-plan": f"/target?sources=bright&attributes=vmag&attributes=dist_pc&where={quote('plx > 3')}",
     "knowledge": "/knowledge?unproved=true",
@@ -42,6 +45,7 @@ FAILURES = {
     "failure-compare": (f"/compare?a=bright&b=nobody&ask={quote('bright <= ')}", 404),
     "failure-target": ("/target?sources=stars&attributes=vmga", 400),
     "failure-define": (f"/define?sources=stars&criterion={quote('vmagg < 5')}", 400),
+    "failure-define-query": (f"/define?query={quote('SELECT hip FROM stars WHERE vmagg < 5')}", 400),  # noqa: S608 - see above
     "failure-query": ("/catalogs?page=0", 422),
 }
 

@@ -65,7 +65,7 @@ def test_plots_reverse_magnitudes():
     bright_above = density_svg("x", counts, PlotAxis("a", 0, 1), PlotAxis("gmag", 0, 1, is_reversed=True))
     assert "M0 0h" in bright_below
     assert "M0 180h" in bright_above
-    curve = CurvePoints(ODD, np.array([1.0, np.nan]), np.array([2.0, 3.0]))
+    curve = CurvePoints(ODD, np.array([1.0, np.nan]), np.array([2.0, 3.0]), 2)
     root = parsed(light_curve_svg(ODD, [curve], PlotAxis("t", 1, 1), PlotAxis("m", 2, 3)))
     assert any("2 points" in (text.text or "") for text in tagged(root, "text"))
 

@@ -220,11 +220,14 @@ def test_files_outside_the_permitted_folders_are_refused(tmp_path):
     [
         (pa.array([0] * 6, pa.timestamp("ns")), "timestamp[ns]"),
         (pa.array([0] * 6, pa.uint64()), "uint64"),
-        (pa.array([[1]] * 6), "array<bigint>"),
+        (pa.array([[[1]]] * 6), "array<array<bigint>>"),
+        (pa.array([["a"]] * 6), "array<string>"),
+        (pa.array([[1]] * 6, pa.list_(pa.uint32())), "uint32"),
+        (pa.array([[1]] * 6, pa.large_list(pa.int64())), "large_list"),
         (pa.array([b"1"] * 6), "binary"),
         (pa.array([1] * 6, pa.duration("us")), "duration[us]"),
     ],
-    ids=["nanoseconds", "unsigned", "array", "binary", "duration"],
+    ids=["nanoseconds", "unsigned", "nested", "texts", "unsigned elements", "large", "binary", "duration"],
 )
 @pytest.mark.usefixtures("no_spark")
 def test_other_columns_are_left_to_spark(archive, tmp_path, refusals, column, reason):
@@ -233,6 +236,31 @@ def test_other_columns_are_left_to_spark(archive, tmp_path, refusals, column, re
         stars.head()
     assert reason in refusals[-1]
     assert len(stars.keep("x").head()) == 6
+
+
+def test_arrays_are_read_as_spark_reads_them(engine, tmp_path, refusals):
+    """Arrays of numbers and of structs: NULL arrays and elements, NaN, empty arrays; from files and from fragments."""
+    point = pa.struct([("mjd", pa.float64()), ("band", pa.string()), ("mag", pa.float32())])
+    points = [{"mjd": 1.5, "band": "g", "mag": math.nan}, None, {"mjd": None, "band": None, "mag": 2.0}]
+    columns = {
+        "id": pa.array(range(5), pa.int64()),
+        "group": pa.array([0, 0, 1, 1, 1], pa.int64()),
+        "mags": pa.array([[1.0, math.nan, None, -0.0], [], None, [math.inf], [5.0] * 3]),
+        "counts": pa.array([[1, None], [2**62], [], None, [0]], pa.list_(pa.int64())),
+        "points": pa.array([points, [], None, points * 2, points[:1]], pa.list_(point)),
+        "needed": pa.array([[1]] * 5, pa.list_(pa.field("element", pa.int32(), nullable=False))),
+    }
+    with provenn.open(tmp_path / "arrays", progress=False, spark=engine.session) as archive:
+        base = archive.ingest("base", write(tmp_path / "arrays.parquet", columns), key="id", population="source")
+        chosen = base.select("id > 0", name="chosen")
+        groups = base.group("group", curve="collect(id ORDER BY id)", name="groups")
+        groups.store()
+        for catalog in (base, chosen, chosen.exclude(base.select("id = 4")), groups):
+            looked = catalog.to_arrow(engine="look")
+            asked = catalog.to_arrow(engine="spark")
+            assert comparable(looked, catalog.attributes[0]) == comparable(asked, catalog.attributes[0])
+            assert [field.type for field in looked.schema] == [field.type for field in asked.schema]
+    assert refusals == []
 
 
 @pytest.mark.parametrize(

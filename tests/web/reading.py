@@ -7,8 +7,8 @@ __all__ = ["Page", "read"]
 
 _TAGS = """
 html head meta title link script body a header nav ul ol li main footer h1 h2 h3 h4 img p form label input select
-option button textarea fieldset legend datalist div section span small strong code pre s br dl dt dd table
-caption thead tbody tr th td progress details summary noscript svg g path text tspan rect circle ellipse line
+figure figcaption option button textarea fieldset legend datalist div section span small strong code pre s br dl dt dd
+table caption thead tbody tr th td progress details summary noscript svg g path text tspan rect circle ellipse line
 polygon polyline clippath desc defs use pattern
 """
 _VOID = frozenset({"meta", "link", "input", "br", "img"})

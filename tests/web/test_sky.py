@@ -119,6 +119,43 @@ def test_a_look_at_two_catalogs_counts_their_regions_and_proves_the_relation(cli
     assert client.get("/compare/sky.svg?a=west&b=north").headers["content-type"] == "image/svg+xml"
 
 
+@pytest.mark.usefixtures("placed")
+def test_three_catalogs_have_a_map_of_each_region_that_may_hold_something(client, archive):
+    """Each map shows the sources of its region, as a loop over the rows counts them; proved emptiness has no map."""
+    rows = [(30.0 * place, 5.0 * place) for place in range(12)]
+    tests = {
+        "west": ("ra > 100", lambda row: row[0] > 100),
+        "north": ("dec > 20", lambda row: row[1] > 20),
+        "band": ("dec BETWEEN 10 AND 40", lambda row: 10 <= row[1] <= 40),
+    }
+    for name, (criterion, _) in tests.items():
+        archive["placed"].select(criterion, name=name)
+    path = "/compare?a=west&b=north&c=band"
+    compared = client.get(f"/api{path}").json()["compared"]
+    assert compared["has_sky"]
+    drawn = {image["src"].rpartition("inside=")[2]: image["src"] for image in read(client.get(path).text).named("img")}
+    states = {region["inside"]: region["state"] for region in compared["regions"]}
+    assert set(drawn) == {inside for inside, state in states.items() if "1" in inside and state != "empty"}
+    assert set(drawn) >= {"111", "110", "001"}
+    for inside, address in drawn.items():
+        flags = tuple(digit == "1" for digit in inside)
+        number = sum(tuple(holds(row) for _, holds in tests.values()) == flags for row in rows)
+        assert f"{number:,} sources in" in client.get(address).text
+    assert client.get("/compare/sky.svg?a=west&b=north&c=band&inside=000").status_code == 422
+
+
+@pytest.mark.usefixtures("placed")
+def test_a_region_that_only_spark_can_count_has_a_picture_that_says_so(client, archive):
+    """The page has no broken image: the picture says why there is no map."""
+    sample = archive["placed"].sample(0.5, name="half")
+    assert sample.population == "placed"
+    for address in ("/compare/sky.svg?a=placed&b=half", "/compare/sky.svg?a=placed&b=half&c=placed&inside=101"):
+        answer = client.get(address)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
+        assert "No map is shown" in answer.text
+        assert "sample" in answer.text
+
+
 def test_a_look_that_needs_spark_says_how_to_take_it(client, archive):
     archive["stars"].select("2 * vmag < 6", name="twice")
     answer = client.post("/compare/look", data={"a": "twice", "b": "tenth"}, headers={"Origin": "http://127.0.0.1"})

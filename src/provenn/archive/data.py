@@ -9,6 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from provenn.archive.export_records import ExportPlace, follow_export, identify_content
+from provenn.archive.wrong_calls import explain_wrong_calls
 from provenn.errors import TargetError
 from provenn.files.listing import make_absolute
 
@@ -38,6 +39,7 @@ _LARGEST_WHOLE = 2**53
 """A double represents every whole number up to this one."""
 
 
+@explain_wrong_calls
 class Data(ABC):
     """An object with computable data: a catalog or a target."""
 

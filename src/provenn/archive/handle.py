@@ -22,6 +22,7 @@ from provenn.archive.path_criteria import find_paths, select_by_paths
 from provenn.archive.pictured import Pictured
 from provenn.archive.references import choose_name, find_definitions, find_digest, find_names
 from provenn.archive.stored_fragments import Stored, list_stored_fragments
+from provenn.archive.wrong_calls import explain_wrong_calls
 from provenn.catalogs import (
     Calculator,
     PythonCalculator,
@@ -55,6 +56,7 @@ _NEIGHBOURS_SHOWN = 12
 """The largest number of catalogs in the picture of a card."""
 
 
+@explain_wrong_calls
 class Catalog(Pictured):
     """A catalog of an archive.
 

@@ -1,8 +1,9 @@
-"""A look at how two catalogs overlap: the sources in both and in one alone are counted once, and observed."""
+"""A look at how catalogs overlap: the sources in both and in one alone are counted once, and observed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from provenn.archive.catalog_computing import count_sources
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from provenn.catalogs import Catalog
     from provenn.targets.engine_choice import EngineChoice
 
-__all__ = ["Overlap", "count_overlap", "map_overlap"]
+__all__ = ["Overlap", "count_overlap", "map_overlap", "map_region"]
 
 Named = tuple["Catalog", str]
 """A catalog and its name."""
@@ -55,11 +56,46 @@ def map_overlap(context: Context, left: Named, right: Named, *, most: int | None
     return make_sky_map(context, _divide(left, right), engine="look", most=most)
 
 
+def map_region(
+    context: Context, catalogs: Sequence[Named], inside: Sequence[bool], *, most: int | None = None
+) -> SkyMap:
+    """Return the map of one region of a Venn diagram; never start Spark.
+
+    All regions of the same catalogs are shown on the same part of the sky: the part with the sources of all of them.
+
+    Parameters
+    ----------
+    context, catalogs
+        The archive, and the catalogs, of one population.
+    inside
+        For each catalog, whether the region lies inside; at least one is true.
+    most
+        As for `make_sky_map`.
+
+    Raises
+    ------
+    SparkNeededError, TooLargeError
+        If the sources cannot be counted by a look, or are more than `most`.
+    """
+    from provenn.archive.sky_map import make_sky_map  # noqa: PLC0415 - a command starts without it
+
+    whole = make_sky_map(context, catalogs, engine="look", most=most)
+    region = make_sky_map(context, [_cut_out(catalogs, inside)], engine="look", most=most)
+    return replace(region, view=whole.view)
+
+
+def _cut_out(catalogs: Sequence[Named], inside: Sequence[bool]) -> Named:
+    """Return the catalog of the sources in a region of a Venn diagram, with its name."""
+    within = [named for named, flag in zip(catalogs, inside, strict=True) if flag]
+    without = [named for named, flag in zip(catalogs, inside, strict=True) if not flag]
+    region, name = within[0][0], " & ".join(name for _, name in within)
+    for catalog, _ in within[1:]:
+        region = verbs.restrict(region, catalog)
+    for catalog, other in without:
+        region, name = verbs.exclude(region, catalog), f"{name} - {other}"
+    return region, name
+
+
 def _divide(left: Named, right: Named) -> list[Named]:
     """Return the catalogs of the sources in both of two catalogs, and in one alone, with their names."""
-    (first, first_name), (second, second_name) = left, right
-    return [
-        (verbs.restrict(first, second), f"{first_name} & {second_name}"),
-        (verbs.exclude(first, second), f"{first_name} - {second_name}"),
-        (verbs.exclude(second, first), f"{second_name} - {first_name}"),
-    ]
+    return [_cut_out((left, right), inside) for inside in ((True, True), (True, False), (False, True))]

@@ -6,14 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from provenn.archive.array_curves import SeenCurves, find_curves, recall_curves
 from provenn.archive.context import Context
 from provenn.archive.kept_tallies import keep_made_tally, plan_columns, recall_tally
 from provenn.archive.stored_fragments import list_stored_fragments
 from provenn.catalogs import Catalog, cone, list_bases
+from provenn.criteria import Type
 from provenn.display.cell_texts import format_cell
 from provenn.display.row_counts import Rows
 from provenn.display.value_tally import ValueTally
 from provenn.errors import ProvennError, SparkNeededError
+from provenn.look.array_types import parse_array_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +27,8 @@ __all__ = ["Overview", "SeenValues", "make_overview"]
 
 _SHOWN: Final = 10
 _MOST_ROWS: Final = 10_000
+_MOST_ARRAYS: Final = 1_000
+"""The most rows with arrays, which may be long."""
 _MOST_VALUES: Final = 2_000_000
 _LONGEST_LINEAGE: Final = 250
 """The most catalogs of a lineage that is planned for a page."""
@@ -45,6 +50,8 @@ class SeenValues:
         The attributes that only Spark can compute.
     fragments
         The numbers of the fragments that were stored for these sources: with others, more may be readable.
+    curves
+        The arrays of the first sources.
     """
 
     rows_read: int
@@ -54,6 +61,7 @@ class SeenValues:
     tallies: tuple[ValueTally, ...]
     left_out: tuple[str, ...] = ()
     fragments: tuple[int, ...] = ()
+    curves: tuple[SeenCurves, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +131,34 @@ def _see_values(context: Context, catalog: Catalog, name: str, replan: Callable[
     names = catalog.schema.names
     try:
         return _read_values(context, catalog, replan, ())
-    except SparkNeededError:
-        readable = _find_base_attributes(catalog)
-        if not readable or len(readable) == len(names):
-            raise
-    left_out = tuple(attribute for attribute in names if attribute not in readable)
-    return _read_values(context, catalog, plan_columns(context, catalog, name, readable), left_out)
+    except SparkNeededError as error:
+        refusal = error
+    tried = [names]
+    for arrays in (True, False):  # arrays may be too large, or be stored in an old form
+        readable = _find_base_attributes(catalog, arrays=arrays)
+        if readable and readable not in tried:
+            tried.append(readable)
+            left_out = tuple(attribute for attribute in names if attribute not in readable)
+            try:
+                return _read_values(context, catalog, plan_columns(context, catalog, name, readable), left_out)
+            except SparkNeededError as error:
+                refusal = error
+    raise refusal
 
 
-def _find_base_attributes(catalog: Catalog) -> tuple[str, ...]:
+def _find_base_attributes(catalog: Catalog, *, arrays: bool) -> tuple[str, ...]:
     """Return the names of the attributes that base catalogs have, in a type that is read without Spark."""
     from provenn.look.suitability import is_readable_type  # noqa: PLC0415 - a command starts without it
+
+    def is_readable(kind: Type) -> bool:
+        return is_readable_type(kind) or (arrays and parse_array_type(kind) is not None)
 
     known = {attribute.identity for base in list_bases(cone(catalog)) for attribute in base.schema.attributes}
     key = {attribute.name for attribute in catalog.schema.key}
     return tuple(
         attribute.name
         for attribute in catalog.schema.attributes
-        if attribute.name in key or (attribute.identity in known and is_readable_type(attribute.type))
+        if attribute.name in key or (attribute.identity in known and is_readable(attribute.type))
     )
 
 
@@ -148,8 +166,10 @@ def _read_values(
     context: Context, catalog: Catalog, replan: Callable[[], DescribedPlan], left_out: Sequence[str]
 ) -> SeenValues:
     """Read some rows with the attributes of a plan, and keep what is seen."""
-    columns = max(1, len(replan().columns))
-    most = min(_MOST_ROWS, max(_SHOWN, _MOST_VALUES // columns))
+    columns = replan().columns
+    most = min(_MOST_ROWS, max(_SHOWN, _MOST_VALUES // max(1, len(columns))))
+    if any(parse_array_type(column.type) for column in columns):
+        most = min(most, _MOST_ARRAYS)
     table = context.workshop.collect_first_rows(replan, most, engine="look")
     values = _tally_table(catalog, table, table.num_rows < most)
     values = replace(values, left_out=tuple(left_out), fragments=_find_fragments(context, catalog))
@@ -168,6 +188,7 @@ def _tally_table(catalog: Catalog, table: pa.Table, is_whole: bool) -> SeenValue
     from provenn.look.tallying import tally_column  # noqa: PLC0415 - pyarrow takes a while to import
 
     first = [column.to_pylist() for column in table.slice(0, _SHOWN).columns]
+    rows = [dict(zip(table.column_names, row, strict=True)) for row in zip(*first, strict=True)]
     return SeenValues(
         table.num_rows,
         is_whole,
@@ -177,14 +198,20 @@ def _tally_table(catalog: Catalog, table: pa.Table, is_whole: bool) -> SeenValue
             tally_column(name, str(catalog.schema[name].type), column)
             for name, column in zip(table.column_names, table.columns, strict=True)
         ),
+        curves=find_curves(catalog.schema, rows),
     )
+
+
+def _list_types(catalog: Catalog) -> list[Type]:
+    """Return the types of the attributes."""
+    return [attribute.type for attribute in catalog.schema.attributes]
 
 
 def _recall_values(context: Context, catalog: Catalog) -> SeenValues | None:
     """Return what was kept of an earlier look."""
     kept: Any = recall_tally(context, catalog, "overview")
-    if kept is None:
-        return None
+    if kept is None or ("curves" not in kept and any(map(parse_array_type, _list_types(catalog)))):
+        return None  # earlier versions read no arrays
     tallies = tuple(
         ValueTally(
             **{
@@ -199,4 +226,5 @@ def _recall_values(context: Context, catalog: Catalog) -> SeenValues | None:
     if lists["left_out"] and lists["fragments"] != _find_fragments(context, catalog):
         return None
     rows = tuple(map(tuple, kept["rows"]))
-    return SeenValues(kept["rows_read"], kept["is_whole"], rows=rows, tallies=tallies, **lists)
+    curves = recall_curves(kept.get("curves", ()))
+    return SeenValues(kept["rows_read"], kept["is_whole"], rows=rows, tallies=tallies, curves=curves, **lists)

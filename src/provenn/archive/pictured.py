@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from provenn.archive.data import Data
 from provenn.archive.references import find_definitions
+from provenn.archive.wrong_calls import explain_wrong_calls
 
 if TYPE_CHECKING:
     from provenn.archive.overview import Overview
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Pictured"]
 
 
+@explain_wrong_calls
 class Pictured(Data):
     """An object whose data can be drawn: a catalog or a target."""
 

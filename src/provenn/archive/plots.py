@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from provenn.archive.array_curves import is_magnitude
 from provenn.archive.context import Context
 from provenn.archive.data import LIMIT
 from provenn.archive.kept_tallies import keep_made_tally, plan_columns, recall_tally
@@ -132,12 +133,7 @@ def _has_numbers(kind: Type) -> bool:
 def _make_axis(attribute: Attribute, low: float, high: float) -> PlotAxis:
     """Return the axis of an attribute; magnitudes run from faint to bright."""
     label = f"{attribute.name} ({attribute.unit})" if attribute.unit else attribute.name
-    return PlotAxis(label, low, high, _is_magnitude(attribute))
-
-
-def _is_magnitude(attribute: Attribute) -> bool:
-    """Return whether an attribute is a magnitude, by its UCD or its name; colours are not."""
-    return attribute.ucd.startswith("phot.mag") or attribute.name.lower().rstrip("s").endswith("mag")
+    return PlotAxis(label, low, high, is_magnitude(attribute.name, attribute.ucd))
 
 
 def _count_grid(table: pa.Table, x: str, y: str) -> dict[str, Any]:
@@ -167,7 +163,7 @@ def _plot_arrays(table: pa.Table, name: str, x: Attribute, y: Attribute) -> Plot
         points = [(_read_value(first), _read_value(second)) for first, second in pairs]
         numbers = np.array(points, float).reshape(-1, 2)
         label = ", ".join(f"{key} {row[key]}" for key in keys)
-        curves.append(CurvePoints(label, numbers[:, 0], numbers[:, 1]))
+        curves.append(CurvePoints(label, numbers[:, 0], numbers[:, 1], len(numbers)))
     first, second = _find_ends([curve.x for curve in curves]), _find_ends([curve.y for curve in curves])
     return Plot(name, _make_axis(x, *first), _make_axis(y, *second), None, tuple(curves))
 

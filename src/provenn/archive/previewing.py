@@ -1,25 +1,32 @@
-"""A selection before it is defined: how its sources relate to the catalogs with names, and how many there are."""
+"""A selection or query before it is defined: how its sources relate to catalogs with names, and how many there are."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from provenn.archive.kept_tallies import plan_columns
 from provenn.archive.path_criteria import find_paths, select_by_paths
 from provenn.archive.relation import WORDS, Summary
-from provenn.catalogs import verbs
+from provenn.catalogs import Schema, verbs
+from provenn.catalogs.population import make_plural
 from provenn.definitions.catalog_store import get_catalogs
 from provenn.digests import CatalogDigest
+from provenn.display.name_lists import join_names
 from provenn.display.text import join_words
 from provenn.targets.known import collect_knowledge
 
 if TYPE_CHECKING:
+    from provenn.archive.archive import Archive
     from provenn.archive.handle import Catalog
     from provenn.catalogs import Catalog as Definition
     from provenn.database.transactions import Reading
+    from provenn.words.described_plan import DescribedPlan
 
-__all__ = ["PreviewedRelation", "SelectionPreview", "preview_selection"]
+__all__ = ["PreviewedRelation", "SelectionPreview", "preview_query", "preview_selection"]
+
+Relations = dict[Summary | Literal["empty"], Sequence[CatalogDigest]]
 
 _MOST: Final = 60
 """The most catalogs with names, the newest first, with which a selection is compared."""
@@ -36,22 +43,28 @@ class PreviewedRelation:
 
 @dataclass(frozen=True, slots=True)
 class SelectionPreview:
-    """A selection that is not defined yet.
+    """A selection, or the catalog of a query, that is not defined yet.
 
     Attributes
     ----------
     what
-        The selection in words.
+        The catalog in words.
     sources
         The number of its sources, as far as known, in words.
     relations
         Its proved relations to the newest catalogs with names; the catalog that it selects from is left out unless both
         have the same sources.
+    schema
+        The attributes.
+    remarks
+        The parts of a query that are not understood, or left out, in words.
     """
 
     what: str
     sources: str
     relations: tuple[PreviewedRelation, ...]
+    schema: Schema
+    remarks: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -71,46 +84,97 @@ def preview_selection(catalog: Catalog, criterion: str) -> SelectionPreview:
         If the criterion cannot be read, or a path in it leads to no attribute.
     """
     archive = catalog.archive
-    entries = archive.search(population=catalog.population, named=True, most=_MOST)
-    names = {entry.digest: entry.names[0] for entry in entries}
-    selection, relations = archive.context.read(_relate_selection, catalog, criterion, names)
+    names = _list_named(archive, catalog.population)
+    selection = archive.context.read(_select, catalog, criterion)
+    relations = archive.context.read(_relate_sources, selection, names, {catalog.digest})
     target = archive.target(catalog, [catalog.schema.names[0]], where=criterion)
     return SelectionPreview(
         f"the sources of {catalog.name} where {' '.join(criterion.split())}",
-        "no sources" if "empty" in relations else f"{target.plan().rows.bound} sources",
-        tuple(
-            PreviewedRelation(summary, names[digest], digest)
-            for summary, digests in relations.items()
-            for digest in digests
-            if summary != "empty" and digest != selection.digest
-        ),
+        _describe_size(relations, target.plan),
+        tuple(_name_relations(relations, names)),
+        selection.schema,
     )
 
 
-def _relate_selection(
-    reading: Reading, catalog: Catalog, criterion: str, names: dict[CatalogDigest, str]
-) -> tuple[Definition, dict[Summary | Literal["empty"], Sequence[CatalogDigest]]]:
-    """Return the selection, and the catalogs with names in each proved relation to it; "empty" if it has no source."""
-    from provenn.logic import empty  # noqa: PLC0415 - a command starts without it
+def preview_query(archive: Archive, text: str, dialect: str) -> SelectionPreview:
+    """Return what is proved of the sources of a query; nothing is defined, and Spark is not started.
 
+    Raises
+    ------
+    QueryError, UnknownCatalogError
+        As for `Archive.sql`.
+    SparkNeededError
+        If the query has a part that only Spark understands.
+    """
+    from provenn.archive.querying import translate_text  # noqa: PLC0415 - few pages read a query
+
+    translation = translate_text(archive.context, text, dialect, {}, starts_spark=False)
+    catalog = translation.catalog
+    names = _list_named(archive, catalog.population.name)
+    relations = archive.context.read(_relate_sources, catalog, names, ())
+    replan = plan_columns(archive.context, catalog, "the query", catalog.schema.names[:1])
+    return SelectionPreview(
+        f"{make_plural(catalog.population.name)} with {join_names(catalog.schema.names)}",
+        _describe_size(relations, replan),
+        tuple(_name_relations(relations, names)),
+        catalog.schema,
+        tuple(map(str, translation.remarks)),
+    )
+
+
+def _list_named(archive: Archive, population: str) -> dict[CatalogDigest, str]:
+    """Return the newest catalogs of a population that have names."""
+    return {entry.digest: entry.names[0] for entry in archive.search(population=population, named=True, most=_MOST)}
+
+
+def _describe_size(relations: Relations, replan: Callable[[], DescribedPlan]) -> str:
+    """Return the number of sources in words, as far as it is proved."""
+    return "no sources" if "empty" in relations else f"{replan().rows.bound} sources"
+
+
+def _name_relations(relations: Relations, names: Mapping[CatalogDigest, str]) -> Iterator[PreviewedRelation]:
+    """Yield the relations to catalogs with names."""
+    for summary, digests in relations.items():
+        if summary != "empty":
+            yield from (PreviewedRelation(summary, names[digest], digest) for digest in digests)
+
+
+def _select(reading: Reading, catalog: Catalog, criterion: str) -> Definition:
+    """Return the selection from a catalog by a criterion."""
     parent = catalog.definition
     paths = find_paths(parent, criterion)
-    selection = (
-        select_by_paths(reading, parent, criterion, paths, catalog.name) if paths else verbs.select(parent, criterion)
-    )
+    if paths:
+        return select_by_paths(reading, parent, criterion, paths, catalog.name)
+    return verbs.select(parent, criterion)
+
+
+def _relate_sources(
+    reading: Reading, catalog: Definition, names: Mapping[CatalogDigest, str], obvious: Collection[CatalogDigest]
+) -> Relations:
+    """Return the catalogs with names in each proved relation to a catalog; "empty" if it has no source.
+
+    Parameters
+    ----------
+    reading, catalog, names
+        The transaction, the catalog, which need not be defined, and the other catalogs.
+    obvious
+        Catalogs that need not be told to lie around it.
+    """
+    from provenn.logic import empty  # noqa: PLC0415 - a command starts without it
+
     others = get_catalogs(reading, [*names])
-    knowledge = collect_knowledge(reading, selection, *others.values()).knowledge
-    if knowledge.entails(empty(selection.digest)):
-        return selection, {"empty": ()}
+    knowledge = collect_knowledge(reading, catalog, *others.values()).knowledge
+    if knowledge.entails(empty(catalog.digest)):
+        return {"empty": ()}
 
     def list_named(labels: Iterable[str], without: Collection[str] = ()) -> list[CatalogDigest]:
         return [CatalogDigest(label) for label in labels if label in names and label not in without]
 
-    digest = selection.digest
-    equal = list_named(knowledge.equal_to(digest))
-    return selection, {
+    digest = catalog.digest
+    equal = list_named(dict.fromkeys([digest, *knowledge.equal_to(digest)]))
+    return {
         "equal": equal,
-        "subset": list_named(knowledge.supersets_of(digest), {*equal, parent.digest}),
+        "subset": list_named(knowledge.supersets_of(digest), {*equal, *obvious}),
         "superset": list_named(knowledge.subsets_of(digest), equal),
         "disjoint": list_named(knowledge.disjoint_from(digest)),
     }

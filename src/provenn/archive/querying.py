@@ -14,7 +14,7 @@ from provenn.catalogs import Base, Catalog
 from provenn.criteria import Type
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_names, populations
-from provenn.errors import ContradictionError, UnknownCatalogError, did_you_mean
+from provenn.errors import ContradictionError, SparkNeededError, UnknownCatalogError, did_you_mean
 from provenn.logic import Statement
 
 if TYPE_CHECKING:
@@ -135,10 +135,12 @@ def translate_text(
     keeps_order: bool = False,
     takes_first: bool = True,
     uploads: Mapping[str, Base] | None = None,
+    starts_spark: bool = True,
 ) -> Translation:
     """Return the catalog of a query, without storing anything; see `provenn.queries.translation.translate`.
 
-    `uploads` are tables that came with a request; see `ArchiveTables`.
+    `uploads` are tables that came with a request; see `ArchiveTables`. If Spark must not be started (`starts_spark`),
+    a part whose types only Spark knows raises a `SparkNeededError`.
     """
     from provenn.queries.query_reading import read_query  # noqa: PLC0415 - sqlglot takes long to import
 
@@ -156,6 +158,7 @@ def translate_text(
             is_request=is_request,
             keeps_order=keeps_order,
             takes_first=takes_first,
+            starts_spark=starts_spark,
         )
 
 
@@ -169,6 +172,7 @@ def translate_node(
     is_request: bool = False,
     keeps_order: bool = False,
     takes_first: bool = True,
+    starts_spark: bool = True,
 ) -> Translation:
     """Return the catalog meant by the tree of a query.
 
@@ -184,6 +188,8 @@ def translate_node(
         The catalogs of its tables, by name.
     most, is_request, keeps_order, takes_first
         As for `translate`.
+    starts_spark
+        Whether Spark may be started for the types of a part that provenn does not understand.
     """
     from provenn.queries.translation import translate  # noqa: PLC0415 - sqlglot takes long to import
     from provenn.targets.known import collect_knowledge  # noqa: PLC0415 - few queries need a proof
@@ -195,6 +201,8 @@ def translate_node(
             return False
 
     def find_types(text: str, inputs: Sequence[Catalog]) -> Sequence[ColumnType]:
+        if not starts_spark:
+            raise SparkNeededError("only Spark knows the types of a part of the query")
         from provenn.spark.query_types import find_column_types  # noqa: PLC0415 - few queries are opaque
 
         schemas = {f"input_{position}": catalog.schema for position, catalog in enumerate(inputs, 1)}

@@ -12,6 +12,7 @@ from provenn.archive.handle import Catalog
 from provenn.archive.new_catalogs import define_catalog
 from provenn.archive.pictured import Pictured
 from provenn.archive.references import find_definitions
+from provenn.archive.wrong_calls import explain_wrong_calls
 from provenn.catalogs import Catalog as Definition
 from provenn.data.followed_exports import ExportRequest
 from provenn.database.transactions import Reading
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Target"]
 
 
+@explain_wrong_calls
 class Target(Pictured):
     """A request for attributes of sources, made by `Archive.target`.
 

@@ -6,6 +6,8 @@ from datetime import date, datetime
 __all__ = ["format_cell"]
 
 _LONGEST = 200
+_MOST_ELEMENTS = 3
+"""The elements of an array that are shown."""
 
 
 def format_cell(value: object) -> str | None:
@@ -13,13 +15,27 @@ def format_cell(value: object) -> str | None:
 
     >>> format_cell(None), format_cell(float("nan")), format_cell(0.1 + 0.2), format_cell(date(2026, 1, 2))
     (None, 'NaN', '0.3', '2026-01-02')
+    >>> format_cell([1.0, None, 2.0, 3.0, 4.0]), format_cell([{"mjd": 5.0, "band": "g"}])
+    ('[1, NULL, 2, … 5 values]', '[{mjd: 5, band: g}]')
     """
     if value is None:
         return None
     if isinstance(value, float):
         return "NaN" if math.isnan(value) else f"{value:.10g}"
-    if isinstance(value, datetime):
+    if isinstance(value, list):
+        shown = [_format_element(element) for element in value[:_MOST_ELEMENTS]]
+        more = [f"… {len(value):,} values"] if len(value) > _MOST_ELEMENTS else []
+        text = f"[{', '.join([*shown, *more])}]"
+    elif isinstance(value, dict):
+        text = f"{{{', '.join(f'{name}: {_format_element(inner)}' for name, inner in value.items())}}}"
+    elif isinstance(value, datetime):
         text = value.isoformat(sep=" ")
     else:
         text = value.isoformat() if isinstance(value, date) else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _format_element(value: object) -> str:
+    """Return an element of an array, or a field of a struct, as text."""
+    text = format_cell(value)
+    return "NULL" if text is None else text

@@ -30,8 +30,14 @@ class PlotAxis:
 
     def place(self, values: Numbers) -> Numbers:
         """Return where values lie, from 0 at the beginning of the axis to 1 at its end."""
-        share = (values - self.low) / ((self.high - self.low) or 1.0)
+        share = (values / 2 - self.low / 2) / ((self.high / 2 - self.low / 2) or 1.0)  # halves do not overflow
         return 1 - share if self.is_reversed else share
+
+    def widened(self) -> "PlotAxis":
+        """Return the axis with a little room at both ends, so that no point lies on the frame."""
+        room = (self.high / 2 - self.low / 2) / 20 or 0.5
+        most = float(np.finfo(float).max)
+        return PlotAxis(self.label, max(self.low - room, -most), min(self.high + room, most), self.is_reversed)
 
     @property
     def ticks(self) -> list[float]:
@@ -41,7 +47,7 @@ class PlotAxis:
         [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
         """
         breadth = self.high - self.low
-        if not breadth > 0:
+        if not 0 < breadth < np.inf:
             return [self.low]
         power = 10.0 ** np.floor(np.log10(breadth / 5))
         step = next(power * factor for factor in (1, 2, 5, 10) if breadth / (power * factor) <= 6)
@@ -51,11 +57,12 @@ class PlotAxis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvePoints:
-    """The points of a source: its name, and two values for each point."""
+    """The points of a source: its name, two values for each point, and the number of all points, drawn or not."""
 
     name: str
     x: Numbers
     y: Numbers
+    points: int
 
 
 def density_svg(name: str, counts: NDArray[np.int64], x: PlotAxis, y: PlotAxis, *, inline: bool = False) -> str:
@@ -111,6 +118,7 @@ def light_curve_svg(name: str, curves: Sequence[CurvePoints], x: PlotAxis, y: Pl
         As for `density_svg`.
     """
     drawn, legend = [], []
+    x, y = x.widened(), y.widened()
     for place, curve in enumerate(curves):
         colour = _COLOURS[place % len(_COLOURS)]
         left, top = x.place(curve.x) * _SIZE, (1 - y.place(curve.y)) * _SIZE
@@ -126,13 +134,25 @@ def light_curve_svg(name: str, curves: Sequence[CurvePoints], x: PlotAxis, y: Pl
             "fill": "none",
         }
         drawn.append(make_element("path", make_element("title", curve.name), d=path or "M0 0", **dots))
-        legend.append(draw_text(f"{shorten_label(curve.name, 60)}: {len(curve.x):,} points", size=12, faint=True))
+        legend.append(_explain_colour(colour, f"{shorten_label(curve.name, 48)}: {_count_points(curve)}"))
     return render_document(
         stack_vertically([_frame(drawn, x, y), *legend], gap=4),
         title=f"{y.label} against {x.label} of {name}",
-        description="; ".join(f"{curve.name}: {len(curve.x):,} points" for curve in curves),
+        description="; ".join(f"{curve.name}: {_count_points(curve)}" for curve in curves),
         inline=inline,
     )
+
+
+def _count_points(curve: CurvePoints) -> str:
+    """Return the number of points of a curve in words."""
+    return f"{curve.points:,} point{'' if curve.points == 1 else 's'}"
+
+
+def _explain_colour(colour: str, text: str) -> Figure:
+    """Return a line of a legend: a dot of a colour, and what it stands for."""
+    words = draw_text(text, size=12, faint=True)
+    dot = make_element("circle", cx=6.0, cy=words.height / 2, r=4.0, fill=colour)
+    return Figure(words.width + 16, words.height, (dot, words.place_at(16, 0)))
 
 
 def _frame(drawn: Sequence[Element], x: PlotAxis, y: PlotAxis) -> Figure:

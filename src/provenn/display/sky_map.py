@@ -1,5 +1,6 @@
 """A map of the sky: the density of sources in cells, outlines of regions, and a graticule."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from provenn.display.figure import ACCENT, Figure, draw_text, render_document, s
 from provenn.display.markup import Element, ElementReference, make_element
 from provenn.display.sky_projection import SkyView
 
-__all__ = ["MOST_LAYERS", "SkyCells", "SkyLinks", "SkyOutline", "SkyView", "sky_map_svg"]
+__all__ = ["MOST_LAYERS", "SkyCells", "SkyLinks", "SkyOutline", "SkyView", "missing_map_svg", "sky_map_svg"]
 
 Numbers = NDArray[np.float64]
 
@@ -115,6 +116,13 @@ def sky_map_svg(
     return render_document(
         figure, title=f"Sky map of {names}", description=counted, inline=inline, interactive=links is not None
     )
+
+
+def missing_map_svg(reason: str) -> str:
+    """Return a picture in the place of a map that cannot be drawn: it says why, in lines of some words."""
+    lines = textwrap.wrap(f"No map is shown: {reason}.", 48)[:8]
+    figure = stack_vertically([draw_text(line, size=13, faint=True) for line in lines], gap=3, align=0)
+    return render_document(figure, title="No map is shown", description=reason)
 
 
 def _find_classes(counts: NDArray[np.int64]) -> list[int]:

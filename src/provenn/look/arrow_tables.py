@@ -13,6 +13,7 @@ from provenn.catalogs import Schema
 from provenn.criteria import Type
 from provenn.files.arrow_types import find_arrow_type
 from provenn.files.columns import build_metadata
+from provenn.look.array_types import parse_array_type
 
 __all__ = ["add_field_metadata", "find_result_type", "make_empty_table"]
 
@@ -44,6 +45,10 @@ def find_result_type(kind: Type) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the type of Arrow that a result has for an attribute of a type, as Spark gives it."""
     if kind.name == "decimal":
         return pa.decimal128(kind.precision, kind.scale)
+    array = parse_array_type(kind)
+    if array is not None:
+        fields = [(name, find_arrow_type(inner)) for name, inner in array.fields]
+        return pa.list_(pa.field("element", pa.struct(fields) if fields else find_arrow_type(array.element)))
     try:
         return _MOMENTS.get(kind.name) or find_arrow_type(kind)
     except KeyError:  # maps and structs: an empty table has no values of them

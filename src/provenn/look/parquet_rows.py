@@ -1,7 +1,8 @@
 """The rows of a Parquet file: some columns, in the types of their attributes, in batches.
 
 A column is read only if its type in the file and the type of its attribute are a pair for which Spark's value is known.
-Spark reads all others: nanoseconds and INT96, unsigned 64-bit integers, nested values, and types of other programs.
+Spark reads all others: nanoseconds and INT96, unsigned 64-bit integers, types of other programs, and nested values
+other than arrays of numbers and of structs of numbers and texts.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from provenn.catalogs.population import key_position
 from provenn.criteria import AttributeIdentity, Type
 from provenn.criteria.types import DOUBLE, FLOAT
 from provenn.look.allowance import Allowance
+from provenn.look.array_types import parse_array_type
 from provenn.look.arrow_tables import find_result_type
 from provenn.look.refusal import NeedsSpark
 
@@ -105,7 +107,7 @@ def read_parquet_rows(
         if region is not None and not region.may_have(partial(_find_range, group, columns)):
             continue
         chunks = (group.column(place) for place in range(group.num_columns))
-        size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in wanted)
+        size = sum(chunk.total_uncompressed_size for chunk in chunks if _belongs_to(chunk.path_in_schema, wanted))
         batches = file.iter_batches(most, row_groups=[number], columns=names)
         while True:
             deadline.check()
@@ -172,8 +174,9 @@ def _check_footer(file: Any, name: str, columns: Sequence[ReadColumn]) -> None: 
         place = schema.get_field_index(column.name)
         if place < 0:
             raise NeedsSpark(f"{name} lacks the column {column.name}")
-        if not _has_known_values(schema.field(place).type, column.type):
-            raise NeedsSpark(f"the column {column.name} of {name} is stored as {schema.field(place).type}")
+        stored = schema.field(place).type
+        if not _has_known_values(stored, column.type) and not _has_known_elements(file, column):
+            raise NeedsSpark(f"the column {column.name} of {name} is stored as {stored}")
 
 
 def _has_known_values(stored: Any, kind: Type) -> bool:  # noqa: ANN401 - pyarrow has no types
@@ -189,12 +192,45 @@ def _has_known_values(stored: Any, kind: Type) -> bool:  # noqa: ANN401 - pyarro
     return stored in _STORED.get(kind.name, ())
 
 
+def _belongs_to(path: str, names: set[str]) -> bool:
+    """Return whether stored values belong to one of some columns, by their path in the file."""
+    return path in names or path.partition(".list.")[0] in names
+
+
+def _has_known_elements(file: Any, column: ReadColumn) -> bool:  # noqa: ANN401 - pyarrow has no types
+    """Return whether a column holds arrays whose elements Spark reads unchanged.
+
+    Sound: the values have exactly the type that a result has, but for elements that the file requires: Spark takes all
+    values of files for nullable. And the file has the three levels of Parquet's standard for lists
+    (``x.list.element``, in files of pyarrow also ``x.list.item``). The older forms with two levels have no single
+    meaning, and are left to Spark.
+    """
+    if parse_array_type(column.type) is None:
+        return False
+    wanted = find_result_type(column.type)
+    stored = file.schema_arrow.field(column.name).type
+    if not pa.types.is_list(stored) or _allow_nulls(stored) != wanted:
+        return False
+    paths = [file.metadata.schema.column(place).path for place in range(file.metadata.num_columns)]
+    standard = (f"{column.name}.list.element", f"{column.name}.list.item")
+    stored_paths = [path for path in paths if path == column.name or path.startswith(f"{column.name}.")]
+    return all(path in standard or path.startswith(tuple(f"{start}." for start in standard)) for path in stored_paths)
+
+
+def _allow_nulls(stored: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the type of a list with elements, and fields of elements, that may be NULL."""
+    inner = stored.value_type
+    if pa.types.is_struct(inner):
+        inner = pa.struct([(field.name, field.type) for field in inner])
+    return pa.list_(pa.field("element", inner))
+
+
 def _convert_column(values: Any, column: ReadColumn) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the values of a column in the type of its attribute; a key that is -0.0 becomes 0.0."""
     wanted = find_result_type(column.type)
     if values.type != wanted:
         values = values.cast(wanted)
-    if column.type.name == "string":
+    if "string" in column.type.name:
         values.validate(full=True)  # Spark reads bytes that are not UTF-8
     if column.type in (FLOAT, DOUBLE) and key_position(column.identity) is not None:
         values = pc.add(values, pa.scalar(0.0, wanted))

@@ -26,6 +26,7 @@ from provenn.digests import content_digest
 from provenn.errors import StoreError
 from provenn.knowledge import verified_keys
 from provenn.look.allowance import LARGEST_MATCH, MOST_MATCHED_FILES, Allowance
+from provenn.look.array_types import parse_array_type
 from provenn.look.refusal import NeedsSpark
 from provenn.look.suitability import check_base_kind, check_condition, is_exact_term, is_readable_type
 from provenn.targets.look_sizes import check_size, walk_needed
@@ -61,7 +62,8 @@ T = TypeVar("T")
 
 _STEPS = (Scan, FragmentScan, Nothing, Select, Derive, Restrict, Exclude, Combine, Concat, Fill, Match, Matched)
 _FEW = 1 << 13
-"""The rows that are read at once if a few rows are enough."""
+_FEW_ARRAYS = 1 << 9
+"""The rows that are read at once if a few rows are enough, and those with arrays, which may be long."""
 
 
 def check_steps(plan: Plan, *, few: bool = False, counts: bool = False) -> None:
@@ -99,7 +101,7 @@ def check_steps(plan: Plan, *, few: bool = False, counts: bool = False) -> None:
             case Matched(key=key):
                 _check_matched_key(step, key)
     for column in plan.columns:
-        if not is_readable_type(column.type):
+        if not is_readable_type(column.type) and parse_array_type(column.type) is None:
             raise NeedsSpark(f"{column.name} has the type {column.type}")
     if not few:
         check_size(plan)
@@ -160,7 +162,8 @@ def take_look(place: DataPlace, plan: Plan, take: Callable[[Iterator[pa.Table]],
         with closing(look.read_result()) as tables:
             return take(tables)
 
-    return _take(_Look(place, plan, _FEW if few else None), take_tables)
+    has_arrays = any(parse_array_type(column.type) for column in plan.columns)
+    return _take(_Look(place, plan, (_FEW_ARRAYS if has_arrays else _FEW) if few else None), take_tables)
 
 
 def _take(look: _Look, take: Callable[[_Look], T]) -> T:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from provenn.archive.wrong_calls import explain_wrong_calls
 
 if TYPE_CHECKING:
     from provenn.archive.context import Context
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ArchivePart"]
 
 
+@explain_wrong_calls
 class ArchivePart:
     """The base of all parts of an archive: the context, and the handles of catalogs.
 
@@ -22,6 +25,10 @@ class ArchivePart:
     context
         The database, the workshop and the cached knowledge of the archive, for the modules of provenn.
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401 - as in Python
+        super().__init_subclass__(**options)
+        explain_wrong_calls(cls)
 
     def __init__(self, context: Context) -> None:
         self.context = context

@@ -6,7 +6,7 @@ from functools import reduce
 from itertools import islice
 from operator import and_, sub
 from shlex import quote
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import numpy as np
 from fastapi import APIRouter, Form, Query
@@ -15,12 +15,13 @@ from fastapi.responses import RedirectResponse, Response
 from provenn.archive import Archive
 from provenn.archive.bounding import bound_regions
 from provenn.archive.comparison import RegionKnown
-from provenn.archive.overlaps import map_overlap
+from provenn.archive.overlaps import map_overlap, map_region
 from provenn.archive.witnesses import describe_help
 from provenn.display import relationship_html, venn_states_svg, world_svg
 from provenn.display.row_counts import Rows
+from provenn.display.sky_map import missing_map_svg
 from provenn.display.venn import RegionState
-from provenn.errors import ProvennError, SparkNeededError
+from provenn.errors import ProvennError, SparkNeededError, TooLargeError
 from provenn.gate.entrances import entrance
 from provenn.logic.terms import Term
 from provenn.web.asking import FormProblem, add_form, make_problem
@@ -54,13 +55,20 @@ Name = Annotated[str, Query(max_length=500)]
 class VennRegion:
     """A region of the Venn diagram: in words; its state, and in words; and its number of sources, as far as proved.
 
-    The number outside all catalogs is not known, and None.
+    The number outside all catalogs is not known, and None. `inside` has a digit for each catalog: 1 if the region lies
+    inside, 0 otherwise.
     """
 
     words: str
     state: RegionState
     says: str
     sources: Rows | None = None
+    inside: str = ""
+
+    @property
+    def may_be_drawn(self) -> bool:
+        """Whether the region lies in a catalog, and is not proved to be empty."""
+        return "1" in self.inside and self.state is not RegionState.EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ class ComparedCatalogs:
     is_open
         Whether a look at the data would tell more: two catalogs whose relation, or a region of it, is unknown.
     has_sky
-        Whether both of two catalogs have positions on the sky.
+        Whether all catalogs have positions on the sky.
     """
 
     catalogs: tuple[CatalogLink, ...]
@@ -214,7 +222,7 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
     return ComparedCatalogs(
         tuple(CatalogLink(name, digest) for name, digest in zip(comparison.names, comparison.digests, strict=True)),
         tuple(
-            VennRegion(region.words, region.state, region.says, sources)
+            VennRegion(region.words, region.state, region.says, sources, "".join("01"[flag] for flag in region.inside))
             for region, sources in zip(
                 comparison.regions, _bound_regions(archive, comparison.digests, comparison.regions), strict=True
             )
@@ -234,7 +242,7 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
             for relation in comparison.relations
         ),
         is_pair and any(region.state is RegionState.UNKNOWN for region in comparison.regions),
-        is_pair and all(has_position(archive.catalog(digest)) for digest in comparison.digests),
+        all(has_position(archive.catalog(digest)) for digest in comparison.digests),
     )
 
 
@@ -319,10 +327,24 @@ def look_at_overlap(
 @router.get(
     "/compare/sky.svg",
     response_class=Response,
-    summary="The map of the sources that two catalogs share, and of those of one alone, as a picture.",
+    summary="The map of the sources that two catalogs share and of those of one alone, or of a region of three.",
     responses={200: {"content": {"image/svg+xml": {}}}, "4XX": {**PAGE_FAILURE}},
 )
-def draw_overlap(archive: ServedArchive, *, a: Name, b: Name) -> Response:
-    """Draw the regions of two catalogs on the sky."""
-    first, second = ((catalog.definition, catalog.name) for catalog in (archive.catalog(a), archive.catalog(b)))
-    return make_picture(map_overlap(archive.context, first, second, most=MOST_UNASKED).svg())
+def draw_overlap(
+    archive: ServedArchive,
+    *,
+    a: Name,
+    b: Name,
+    c: Name = "",
+    inside: Literal["100", "010", "001", "110", "101", "011", "111"] = "111",
+) -> Response:
+    """Draw the regions of two catalogs on the sky; of three, the region with a 1 for each catalog around it."""
+    catalogs = [archive.catalog(name) for name in (a, b, c) if name.strip()]
+    named = [(catalog.definition, catalog.name) for catalog in catalogs]
+    try:
+        if len(named) == 2:
+            return make_picture(map_overlap(archive.context, *named, most=MOST_UNASKED).svg())
+        flags = [digit == "1" for digit in inside]
+        return make_picture(map_region(archive.context, named, flags, most=MOST_UNASKED).svg())
+    except (SparkNeededError, TooLargeError) as error:
+        return make_picture(missing_map_svg(error.message))

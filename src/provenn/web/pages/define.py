@@ -7,9 +7,10 @@ from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse, Response
 
 from provenn.archive import Archive
-from provenn.archive.previewing import SelectionPreview, preview_selection
+from provenn.archive.previewing import SelectionPreview, preview_query, preview_selection
 from provenn.archive.relation import WORDS
-from provenn.errors import CatalogNameError, ProvennError, UnknownCatalogError
+from provenn.catalogs import Schema
+from provenn.errors import CatalogNameError, ProvennError, SparkNeededError, UnknownCatalogError
 from provenn.gate.entrances import entrance
 from provenn.people.visibility import Visibility
 from provenn.web.asking import FormProblem, LiveAnswer, add_form, make_problem
@@ -23,6 +24,7 @@ router = APIRouter()
 
 Word = Annotated[str, Query(max_length=500)]
 Text = Annotated[str, Query(max_length=2000)]
+QueryText = Annotated[str, Query(max_length=4000)]
 FormWord = Annotated[str, Form(max_length=500)]
 Dialect = Literal["spark", "adql"]
 
@@ -60,12 +62,26 @@ class ProvedRelation:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What is proved of a selection that is not defined yet: in one sentence, its size, and its relations."""
+    """What is proved of a catalog that is not defined yet.
+
+    Attributes
+    ----------
+    what, words
+        The catalog in words, and what is proved of it in one sentence.
+    sources, relations
+        Its size, and its relations.
+    attributes
+        Its attributes.
+    remarks
+        The parts of a query that are not understood, or left out.
+    """
 
     what: str
     words: str
     sources: str
     relations: tuple[ProvedRelation, ...]
+    attributes: tuple[OfferedAttribute, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +96,8 @@ class DefinePage:
         Names of the newest catalogs.
     attributes
         The attributes of the catalog of the sources, if there is one.
-    preview
-        The preview; None without a valid criterion.
+    preview, query_preview
+        The previews of the selection and of the query; None without a valid criterion, and without a valid query.
     problem
         The error in the input.
     """
@@ -90,14 +106,23 @@ class DefinePage:
     suggested: tuple[str, ...]
     attributes: tuple[OfferedAttribute, ...] = ()
     preview: Preview | None = None
+    query_preview: Preview | None = None
     problem: FormProblem | None = None
 
 
 def preview_definition(
-    archive: ServedArchive, *, sources: Word = "", criterion: Text = "", name: Word = "", catalog: Word = ""
+    archive: ServedArchive,
+    *,
+    sources: Word = "",
+    criterion: Text = "",
+    name: Word = "",
+    query: QueryText = "",
+    dialect: Dialect = "spark",
+    query_name: Word = "",
+    catalog: Word = "",
 ) -> DefinePage:
-    """Preview a selection: what is proved of its sources. Nothing is defined."""
-    return _make_page(archive, DefinitionRequest(sources, criterion, name, catalog=catalog))
+    """Preview a selection or a query: what is proved of its sources. Nothing is defined."""
+    return _make_page(archive, DefinitionRequest(sources, criterion, name, query, dialect, query_name, catalog))
 
 
 def check_definition(archive: ServedArchive, *, sources: Word = "", criterion: Text = "") -> LiveAnswer:
@@ -105,24 +130,34 @@ def check_definition(archive: ServedArchive, *, sources: Word = "", criterion: T
     if not sources.strip() or not criterion.strip():
         return LiveAnswer(True, "")
     page = _make_page(archive, DefinitionRequest(sources, criterion))
-    if page.problem is not None:
-        return LiveAnswer(False, page.problem.message.split("\n")[0], page.problem.hint)
-    return LiveAnswer(True, page.preview.words if page.preview else "")
+    return _answer_live(page.problem, page.preview)
+
+
+def check_query(archive: ServedArchive, *, query: QueryText = "", dialect: Dialect = "spark") -> LiveAnswer:
+    """Check a query while it is typed."""
+    page = _make_page(archive, DefinitionRequest(query=query, dialect=dialect))
+    return _answer_live(page.problem, page.query_preview)
+
+
+def _answer_live(problem: FormProblem | None, preview: Preview | None) -> LiveAnswer:
+    """Return the error, with its place, or what is proved."""
+    if problem is not None:
+        return LiveAnswer(False, problem.message.split("\n")[0], problem.hint)
+    return LiveAnswer(True, "" if preview is None else "; ".join((preview.words, *preview.remarks)))
 
 
 def _make_page(archive: Archive, wanted: DefinitionRequest) -> DefinePage:
     """Return the page with the preview of a selection, or with the error in its fields."""
     page = DefinePage(wanted, suggest_names(archive))
-    if not wanted.sources.strip():
-        return page
-    field = "sources"
+    field = "query"
     try:
+        if wanted.query.strip():
+            page = replace(page, query_preview=_preview_query(archive, wanted.query, wanted.dialect))
+        if not wanted.sources.strip():
+            return page
+        field = "sources"
         catalog = archive.catalog(wanted.sources)
-        attributes = tuple(
-            OfferedAttribute(attribute.name, str(attribute.type), attribute.unit)
-            for attribute in catalog.schema.attributes
-        )
-        page, field = replace(page, attributes=attributes), "criterion"
+        page, field = replace(page, attributes=_list_attributes(catalog.schema)), "criterion"
         if wanted.criterion.strip():
             page = replace(page, preview=_show_preview(preview_selection(catalog, wanted.criterion)))
     except ProvennError as error:
@@ -130,16 +165,33 @@ def _make_page(archive: Archive, wanted: DefinitionRequest) -> DefinePage:
     return page
 
 
+def _preview_query(archive: Archive, query: str, dialect: Dialect) -> Preview:
+    """Return the preview of a query; if a part needs Spark, it says so."""
+    try:
+        return _show_preview(preview_query(archive, query, dialect))
+    except SparkNeededError as error:
+        words = f"nothing is proved before it is defined: {error.message}"
+        return Preview("A query with a part that provenn does not understand", words, "not known", ())
+
+
+def _list_attributes(schema: Schema) -> tuple[OfferedAttribute, ...]:
+    return tuple(
+        OfferedAttribute(attribute.name, str(attribute.type), attribute.unit) for attribute in schema.attributes
+    )
+
+
 def _show_preview(preview: SelectionPreview) -> Preview:
     relations = tuple(
         ProvedRelation(WORDS[relation.summary], CatalogLink(relation.name, relation.digest))
         for relation in preview.relations
     )
-    return Preview(preview.what, preview.words, preview.sources, relations)
+    attributes = _list_attributes(preview.schema)
+    return Preview(preview.what, preview.words, preview.sources, relations, attributes, preview.remarks)
 
 
 add_form(router, "/define", preview_definition, "define.html")
 router.get("/api/define/check", name="check_definition")(check_definition)
+router.get("/api/define/check-query", name="check_query")(check_query)
 
 
 @router.post("/define/select", include_in_schema=False)
@@ -174,9 +226,14 @@ def define_query(
     query: Annotated[str, Form(max_length=20_000)] = "",
     dialect: Annotated[Dialect, Form()] = "spark",
     query_name: FormWord = "",
+    preview: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Define the catalog that a query means, and go to its page."""
+    """Define the catalog that a query means, and go to its page; or only preview it."""
     wanted = DefinitionRequest(query=query, dialect=dialect, query_name=query_name)
+    if preview:
+        page = _make_page(archive, wanted)
+        status = 200 if page.problem is None else page.problem.status
+        return render("define.html", {"content": page, "json": "/api/define"}, status)
     try:
         catalog = archive.sql(query, dialect=dialect, name=query_name.strip() or None)
     except ProvennError as error:
@@ -206,5 +263,5 @@ def name_catalog(
 def _refuse(archive: Archive, wanted: DefinitionRequest, field: str, error: ProvennError) -> Response:
     """Return the page again, with the error beside its field."""
     problem = make_problem(field, error)
-    page = replace(_make_page(archive, replace(wanted, criterion="")), wanted=wanted, problem=problem)
+    page = replace(_make_page(archive, replace(wanted, criterion="", query="")), wanted=wanted, problem=problem)
     return render("define.html", {"content": page, "json": "/api/define"}, problem.status)

@@ -1,0 +1,207 @@
+"""What is wrong with a call of a verb, and what to pass instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature, cleandoc, signature
+from os import PathLike
+from typing import Any, Final
+
+from provenn.catalogs.schema import Schema
+from provenn.criteria.types import INTEGRAL, STRING
+from provenn.display.name_lists import join_names
+from provenn.errors import ArgumentsError, ProvennError, did_you_mean
+
+__all__ = ["describe_mistake"]
+
+_READING: Final = ("format", "schema", "options", "null")
+"""The arguments of `ingest` that say how files are read."""
+
+_MEANINGS: Final = {
+    "which": "a catalog, or its name",
+    "other": "the other catalog, or its name",
+    "others": "the other catalogs, or their names",
+    "members": "the catalog that refers to the sources, or its name",
+    "left": "the first catalog, or its name",
+    "right": "the second catalog, or its name",
+    "old": "the earlier catalog, or its name",
+    "new": "the later catalog, or its name",
+    "name": "a name",
+    "criterion": 'a condition in SQL such as "plx > 10", or a region of provenn.sky',
+    "fraction": "the share of the sources to keep, between 0 and 1",
+    "side": '"left" or "right"',
+    "order": 'what sources are sorted by, as in "mjd DESC"',
+    "by": "the attributes in which the sources of a group agree",
+    "on": "the attributes that hold the key of the other catalog",
+    "arrays": "the attributes whose elements become sources",
+    "x": "the attribute of the horizontal axis",
+    "y": "the attribute of the vertical axis",
+    "number": "a number",
+    "project": "the name of a project",
+    "who": "the name of a person",
+    "population": "the kind of object in a row: star, galaxy, visit",
+    "attribute": "the name of an attribute",
+    "calculator": "a calculator, or the name of one",
+    "definition": "the definition of a catalog",
+    "spark": "the session of Spark",
+    "path": "a file or folder",
+}
+"""What to pass for an argument that its docstring does not explain."""
+
+_OF_ATTRIBUTES: Final = ("on", "by", "order", "arrays", "x", "y", "criterion")
+"""The arguments that are made of attributes."""
+
+
+def describe_mistake(
+    method: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> ArgumentsError | None:
+    """Return the error about the arguments of a call, or None if they fit.
+
+    Parameters
+    ----------
+    method
+        The function that was called.
+    arguments, keywords
+        The arguments by position, the object itself first, and those by keyword.
+    """
+    declared = signature(method)
+    try:
+        declared.bind(*arguments, **keywords)
+    except TypeError:
+        pass
+    else:
+        return None
+    verb = method.__name__
+    unknown = _find_unknown(declared, keywords)
+    if unknown:
+        return _describe_unknown(verb, declared, unknown)
+    passed = _name_arguments(declared, arguments, keywords)
+    missing = [name for name in _list_needed(declared) if name not in passed]
+    if not missing:
+        return _describe_too_many(verb, declared, arguments, keywords)
+    hints = [_suggest_value(method, name, passed) for name in missing]
+    return ArgumentsError(f"{verb}() needs {' and '.join(missing)}", hint="\n".join(hints))
+
+
+def _find_unknown(declared: Signature, keywords: Mapping[str, Any]) -> list[str]:
+    """Return the keywords of a call that a signature does not have."""
+    kinds = {parameter.kind for parameter in declared.parameters.values()}
+    if Parameter.VAR_KEYWORD in kinds:
+        return []
+    return [name for name in keywords if name not in declared.parameters]
+
+
+def _list_needed(declared: Signature) -> list[str]:
+    """Return the arguments without a default."""
+    several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return [
+        parameter.name
+        for parameter in declared.parameters.values()
+        if parameter.default is Parameter.empty and parameter.kind not in several
+    ]
+
+
+def _name_arguments(declared: Signature, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by name, as far as they have one."""
+    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    places = [parameter.name for parameter in declared.parameters.values() if parameter.kind in positional]
+    return {**dict(zip(places, arguments, strict=False)), **keywords}
+
+
+def _describe_unknown(verb: str, declared: Signature, unknown: Sequence[str]) -> ArgumentsError:
+    """Return the error about keywords that a verb does not have."""
+    known = [name for name in declared.parameters if name != "self"]
+    near = did_you_mean(unknown[0], known)
+    hint = near or f"its arguments are {', '.join(known)}" if known else "it takes no arguments"
+    return ArgumentsError(f"{verb}() has no argument {' or '.join(unknown)}", hint=hint)
+
+
+def _describe_too_many(
+    verb: str, declared: Signature, arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> ArgumentsError:
+    """Return the error about arguments by position that have no place, or that are also passed by keyword."""
+    places = list(_name_arguments(declared, [None] * len(declared.parameters), {}))
+    twice = [name for name in places[: len(arguments)] if name in keywords]
+    if twice:
+        return ArgumentsError(f"{verb}() got {twice[0]} twice", hint="pass it by position or by keyword, not both")
+    named = [name for name, parameter in declared.parameters.items() if parameter.kind is Parameter.KEYWORD_ONLY]
+    surplus = ", ".join(repr(value)[:40] for value in arguments[len(places) :])
+    hint = f"write the name of the argument: {', '.join(f'{name}=…' for name in named)}" if named else ""
+    return ArgumentsError(f"{verb}() has no place for {surplus}", hint=hint)
+
+
+def _suggest_value(method: Callable[..., Any], name: str, passed: Mapping[str, Any]) -> str:
+    """Return what to pass for an argument that is missing in a call."""
+    if method.__name__ == "ingest" and name == "key":
+        return _suggest_key(passed)
+    text = f"pass {name}: {_explain_argument(method, name)}"
+    if method.__name__ == "ingest" and name == "population":
+        known = _read_or_nothing(passed["self"].populations)
+        return text + (f"; this archive has {join_names(known)}" if known else "")
+    attributes = _read_or_nothing(lambda: _list_attributes(method.__name__, name, passed))
+    return text + (f"; there are {join_names(attributes)}" if attributes else "")
+
+
+def _suggest_key(passed: Mapping[str, Any]) -> str:
+    """Return which columns may be the key of what is ingested."""
+    columns = _read_or_nothing(lambda: _list_key_columns(passed))
+    if not columns:
+        return "pass key: the columns that identify a source, or None if no column does"
+    return (
+        f'pass key="{columns[0]}", or what else identifies a source, or key=None if no column does; '
+        f"columns that could be a key: {join_names(columns)}"
+    )
+
+
+def _list_key_columns(passed: Mapping[str, Any]) -> list[str]:
+    """Return the columns of files or of a table with integers or texts, those named like an identifier first."""
+    path = passed.get("path")
+    if path is None:
+        return []
+    if isinstance(path, str | PathLike):
+        reading = {option: passed[option] for option in _READING if passed.get(option) is not None}
+        files = passed["self"].context.workshop.inspect_files(path, **reading, trust="metadata")
+        names = [column.name for column in files.columns if column.type in (*INTEGRAL, STRING)]
+    else:
+        from pyarrow import types  # noqa: PLC0415 - takes a while to import
+
+        from provenn.files.in_memory import convert_to_arrow  # noqa: PLC0415 - see above
+
+        fits = (types.is_integer, types.is_string, types.is_large_string)
+        names = [field.name for field in convert_to_arrow(path).schema if any(fit(field.type) for fit in fits)]
+    return sorted(names, key=lambda name: not re.search(r"(^|_)(id|key|hip|tic|name|no|nr)$|id$", name, re.IGNORECASE))
+
+
+def _list_attributes(verb: str, name: str, passed: Mapping[str, Any]) -> Sequence[str]:
+    """Return the attributes of which an argument is made; none for other arguments."""
+    if name not in _OF_ATTRIBUTES:
+        return ()
+    holder = passed["self"]
+    if verb in ("having", "without"):  # there the other catalog refers to this one
+        holder = holder.archive.catalog(passed["members"]) if "members" in passed else None
+    schema = getattr(holder, "schema", None)
+    if not isinstance(schema, Schema):
+        return ()
+    if name == "arrays":
+        return [attribute.name for attribute in schema.attributes if str(attribute.type).startswith("array<")]
+    return schema.names
+
+
+def _read_or_nothing(read: Callable[[], Sequence[str]]) -> Sequence[str]:
+    """Return names for a suggestion, or none if they cannot be read: the mistake in the call is told first."""
+    try:
+        return read()
+    except (ProvennError, OSError, TypeError):
+        return ()
+
+
+def _explain_argument(method: Callable[..., Any], name: str) -> str:
+    """Return what an argument is: from the docstring of its method, or from the words of this module."""
+    text = cleandoc(method.__doc__ or "")
+    section = text.partition("Parameters\n----------\n")[2]
+    entry = re.search(rf"^(?:\w+, )*{name}(?:, \w+)*\n((?: +.*\n?|\n)+)", section, re.MULTILINE)
+    if entry is None:
+        return _MEANINGS.get(name, "see help()")
+    explained = " ".join(entry[1].split()).replace("``", "").rstrip(".")
+    return explained[:1].lower() + explained[1:]

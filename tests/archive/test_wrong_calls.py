@@ -1,0 +1,118 @@
+"""A verb that is called without a needed argument, or with an unknown one, says what to pass."""
+
+import inspect
+
+import pyarrow as pa
+import pytest
+
+import provenn
+from provenn.archive import call_mistakes
+from provenn.errors import ArgumentsError, ProvennError
+from tests.archive.samples import write_parquet
+
+
+def list_needed(cls):
+    """Return the public methods of a class, each with its arguments that have no default."""
+    needed = {}
+    for name in dir(cls):
+        member = inspect.getattr_static(cls, name)
+        if inspect.isfunction(member) and not name.startswith("_"):
+            needed[name] = call_mistakes._list_needed(inspect.signature(member))[1:]
+    return {name: arguments for name, arguments in needed.items() if arguments}
+
+
+def test_ingest_without_a_key_names_the_columns_that_could_be_one(archive, tmp_path):
+    """The hint is the next try: it names a column, and the way without any."""
+    path = write_parquet(tmp_path / "stars.parquet")
+    with pytest.raises(ArgumentsError, match=r"ingest\(\) needs key\b") as raised:
+        archive.ingest("stars", path, population="star")
+    assert 'pass key="hip"' in raised.value.hint
+    assert "key=None" in raised.value.hint
+    assert "vmag" not in raised.value.hint, "a magnitude identifies nothing"
+    assert isinstance(raised.value, TypeError)
+    assert archive.search("stars") == []
+    assert archive.ingest("stars", path, key="hip", population="star").name == "stars"
+
+
+def test_ingest_of_a_table_names_its_columns(archive):
+    """A table in memory has columns as well, and identifiers come first."""
+    table = pa.table({"band": ["g"], "flux": [1.0], "objid": [5]})
+    with pytest.raises(ArgumentsError) as raised:
+        archive.ingest("rows", table, population="star")
+    assert 'pass key="objid"' in raised.value.hint
+    assert "could be a key: objid, band" in raised.value.hint
+
+
+def test_ingest_without_anything_names_all_that_is_missing(stars):
+    """Missing files do not hide the missing arguments; populations that exist are named."""
+    with pytest.raises(ArgumentsError, match=r"needs key and population") as raised:
+        stars.archive.ingest("new", "/nowhere.parquet")
+    assert "pass key: the columns that identify a source" in raised.value.hint
+    assert "pass population: the kind of object in a row: star, galaxy, visit; this archive has star" in (
+        raised.value.hint
+    )
+
+
+def test_references_name_the_attributes(stars):
+    """`on` belongs to this catalog in a lookup, and to the other catalog in having and without."""
+    other = stars.keep("plx", name="other")
+    with pytest.raises(ArgumentsError, match=r"lookup\(\) needs on") as raised:
+        stars.lookup("other")
+    assert f"there are {', '.join(stars.attributes[:3])}" in raised.value.hint
+    for verb in (stars.having, stars.without):
+        with pytest.raises(ArgumentsError, match="needs on") as raised:
+            verb(other)
+        assert f"there are {', '.join(other.attributes)}" in raised.value.hint
+
+
+@pytest.mark.parametrize("verb", list_needed(provenn.Archive))
+def test_every_verb_of_an_archive_says_what_it_needs(archive, verb):
+    """No public method answers a call without arguments with a raw error of Python."""
+    check_bare_call(archive, verb, list_needed(provenn.Archive)[verb])
+
+
+@pytest.mark.parametrize("verb", list_needed(provenn.Catalog))
+def test_every_verb_of_a_catalog_says_what_it_needs(stars, verb):
+    """No public method answers a call without arguments with a raw error of Python."""
+    check_bare_call(stars, verb, list_needed(provenn.Catalog)[verb])
+
+
+def check_bare_call(holder, verb, needed):
+    with pytest.raises(ArgumentsError) as raised:
+        getattr(holder, verb)()
+    assert raised.value.message == f"{verb}() needs {' and '.join(needed)}"
+    assert raised.value.hint.count("pass ") >= len(needed)
+    assert "see help()" not in raised.value.hint
+
+
+def test_an_unknown_argument_leads_to_the_known_one(archive, stars, tmp_path):
+    """A keyword with a slip is answered with the nearest, or with all."""
+    with pytest.raises(ArgumentsError, match=r"has no argument keys") as raised:
+        archive.ingest("s", tmp_path, keys="hip", population="star")
+    assert raised.value.hint == "did you mean key?"
+    with pytest.raises(ArgumentsError, match=r"sample\(\) has no argument random_state") as raised:
+        stars.sample(0.5, random_state=1)
+    assert raised.value.hint == "its arguments are fraction, seed, name"
+    with pytest.raises(ArgumentsError, match=r"select\(\) has no place for 'bright'") as raised:
+        stars.select("vmag < 6", "bright")
+    assert "name=…" in raised.value.hint
+    with pytest.raises(ArgumentsError, match=r"sample\(\) got fraction twice"):
+        stars.sample(0.5, fraction=0.5)
+
+
+def test_errors_inside_a_verb_stay_as_they_are(stars, monkeypatch):
+    """Only the call is explained: a mistake further in is not taken for one."""
+
+    def fail(*_):
+        raise TypeError("inside")
+
+    monkeypatch.setattr("provenn.archive.handle.verbs.sample", fail)
+    with pytest.raises(TypeError, match="inside") as raised:
+        stars.sample(0.5)
+    assert not isinstance(raised.value, ProvennError)
+
+
+def test_signatures_and_docs_stay(stars):
+    """Notebooks and documentation see the verbs as they are written."""
+    assert list(inspect.signature(stars.sample).parameters) == ["fraction", "seed", "name"]
+    assert "random fraction" in stars.sample.__doc__
