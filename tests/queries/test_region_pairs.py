@@ -91,7 +91,10 @@ def make_circle(ra, dec, radius):
 CENTRES = st.tuples(st.integers(0, 35).map(lambda step: step * 10), st.integers(-8, 8).map(lambda step: step * 10))
 TRIANGLES = st.builds(
     lambda centre, size: polygon(
-        [((centre[0] + turn) % 360, max(-89, min(89, centre[1] + up))) for turn, up in ((0, size), (size, -size), (-size, -size))]
+        [
+            ((centre[0] + turn) % 360, max(-89, min(89, centre[1] + up)))
+            for turn, up in ((0, size), (size, -size), (-size, -size))
+        ]
     ),
     CENTRES.filter(lambda centre: abs(centre[1]) <= 40),
     st.sampled_from([5, 20, 40]),

@@ -1,5 +1,7 @@
 """Set operations of TAP_SCHEMA follow SQL, where INTERSECT binds tighter than UNION and EXCEPT, and not SQLite."""
 
+# ruff: noqa: S608 - no query takes values from outside
+
 from __future__ import annotations
 
 from collections import Counter
@@ -20,7 +22,8 @@ Tree = tuple[Any, ...]
 LEAVES = st.tuples(st.just("rows"), st.integers(0, NUMBER), st.integers(0, NUMBER), st.sampled_from([None, 2]))
 OPERATIONS = st.sampled_from(["UNION", "UNION ALL", "INTERSECT", "EXCEPT"])
 CHAINS = st.recursive(
-    LEAVES, lambda part: st.tuples(st.just("chain"), part, st.lists(st.tuples(OPERATIONS, part), min_size=1, max_size=3))
+    LEAVES,
+    lambda part: st.tuples(st.just("chain"), part, st.lists(st.tuples(OPERATIONS, part), min_size=1, max_size=3)),
 )
 
 

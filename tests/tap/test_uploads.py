@@ -179,7 +179,11 @@ def test_a_table_elsewhere_is_fetched_from_public_addresses_alone(client, web, t
 @pytest.mark.parametrize(
     ("kind", "body", "problem"),
     [
-        ("multipart/form-data; boundary=X", b'--X\r\nContent-Disposition: form-data; name="LANG"\r\n\r\nAD', "breaks off"),
+        (
+            "multipart/form-data; boundary=X",
+            b'--X\r\nContent-Disposition: form-data; name="LANG"\r\n\r\nAD',
+            "breaks off",
+        ),
         ("multipart/form-data; boundary=X", b"", "breaks off"),
         ("multipart/form-data; boundary=X", b"LANG=ADQL&QUERY=SELECT+1", "cannot be read"),
         ("multipart/form-data", b"--X--", "cannot be read"),
@@ -201,7 +205,7 @@ def test_a_broken_form_is_refused_and_makes_no_job(client, path, kind, body, pro
     [
         ("SELECT a FROM TAP_UPLOAD.mien", True, "did you mean mine?"),
         ("SELECT a FROM TAP_UPLOAD.elsewhere", True, "the uploaded tables are mine"),
-        ("SELECT m.a FROM TAP_UPLOAD.mine AS m JOIN tap_upload.\"Mime\" AS n ON m.a = n.a", True, "did you mean mine?"),
+        ('SELECT m.a FROM TAP_UPLOAD.mine AS m JOIN tap_upload."Mime" AS n ON m.a = n.a', True, "did you mean mine?"),
         ("SELECT a FROM TAP_UPLOAD.mine", False, "no table came with this query: send it with UPLOAD=mine"),
         ("SELECT COUNT(*) AS n FROM TAP_UPLOAD.mine", False, "no table came with this query"),
     ],

@@ -132,7 +132,9 @@ def _contain_circle(first: Circle, second: Circle) -> exp.Expr:
     endless = make_number(1e300)
     if second.number is None:
         is_whole = exp.GTE(this=exp.paren(second.radius, copy=True), expression=make_number(_WHOLE_SKY))
-        limit: exp.Expr = exp.Case(ifs=[exp.If(this=is_whole, true=endless)], default=exp.paren(second.radius, copy=True))
+        limit: exp.Expr = exp.Case(
+            ifs=[exp.If(this=is_whole, true=endless)], default=exp.paren(second.radius, copy=True)
+        )
     else:
         limit = exp.paren(second.radius, copy=True) if second.number < _WHOLE_SKY else endless
     return exp.LTE(this=reach, expression=limit)
