@@ -10,10 +10,12 @@ import pyvo
 from pyvo.dal.tap import AsyncTAPJob
 from pyvo.utils.http import create_session
 
+import provenn
 from provenn import Archive
 from provenn.web import create_app
-from tests.tap.conftest import TestClient
+from tests.tap.conftest import TestClient, make_stars
 from tests.waiting import wait_until
+from tests.web import calculations
 
 UWS = "{http://www.ivoa.net/xml/UWS/v1.0}"
 LATE = 'SELECT hip, late FROM "slow stars"'
@@ -208,3 +210,25 @@ def test_an_expired_job_is_deleted_although_nobody_asks_for_it(archive, monkeypa
         jobs.change(path.rpartition("/")[2], destruction=datetime.now(UTC))
         wait_until(lambda: not folder.exists(), "the files of the job are deleted")
         assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("order", ["", " ORDER BY hip"])
+def test_a_narrower_query_is_read_from_what_a_query_stored(engine, tmp_path, order):
+    """What a calculator gave for a first query is kept, and serves a second query inside of the first."""
+    master = engine.session.sparkContext.master
+    with provenn.open(tmp_path / "survey", who="ada", progress=False, notify=False, spark=master) as archive:
+        stars = archive.ingest("stars", make_stars(), key="hip", population="star")
+        archive.calculator("doubled", calculations.doubled, inputs=["vmag"], outputs={"twice": "double"})
+        stars.derive("doubled", name="doubled stars")
+        plans = []
+        with TestClient(create_app(archive), base_url="http://127.0.0.1", follow_redirects=False) as client:
+            for limit in (6, 4):
+                query = f'SELECT hip, twice FROM "doubled stars" WHERE vmag < {limit}{order}'  # noqa: S608 - own values
+                path = create(client, query, PHASE="RUN")
+                wait_for(client, path, "COMPLETED", "ERROR")
+                assert phase_of(client, path) == "COMPLETED", client.get(f"{path}/error").text
+                links = [element.attrib["id"] for element in read_xml(client.get(f"{path}/results").content)]
+                assert links == ["result", "plan"]
+                plans.append(client.get(f"{path}/plan").text.partition("As computed")[2])
+    assert "calculations:doubled" in plans[0]
+    assert "reuse: read hip, twice, vmag from fragment #1" in plans[1]

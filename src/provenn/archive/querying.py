@@ -70,10 +70,10 @@ class ArchiveTables:
             self.used[name] = upload
             names = tuple(column for column in upload.schema.names if column not in upload.key)
             return QueryTable(name, names, types=_list_types(upload))
-        if len(parts) > 1 and parts[0].lower() == _UPLOADS and (self.uploads or self.schemas):
-            self._refuse_upload(".".join(parts[1:]))
         catalog = self.used.get(name) or self.named_tables.get(name.lower())
         if catalog is None:
+            if len(parts) > 1 and parts[0].lower() == _UPLOADS and (self.uploads or self.schemas):
+                self._refuse_upload(".".join(parts[1:]))
             has_schema = len(parts) > 1 and parts[0].lower() in self.schemas
             catalog = self._find_named(".".join(parts[1:]) if has_schema else name)
         self.used[name] = catalog

@@ -1,5 +1,7 @@
 """Refuse values where a query needs a condition: WHERE hip, hip AND vmag > 1, CASE WHEN hip THEN ….
 
+In ADQL, conditions where it needs a number are refused, too: SUM(vmag > 1), (vmag > 1) > 2.
+
 Spark would refuse them as well, but only when the query is computed, and in words of its own. A part is refused only if
 its type is certainly not Boolean; a part whose type is not known here is left to Spark.
 """
@@ -21,6 +23,9 @@ from provenn.queries.tree import SCALAR
 
 __all__ = ["check_conditions", "find_value_type"]
 
+_HINT = "compare it with something, such as = 1 or IS NOT NULL"
+_CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg)
 _NUMBERS = ("avg", "mean", "sum", "try_avg", "try_sum", "stddev", "variance", "median")
 _EXTREMES = ("min", "max", "any_value", "first", "last")
 
@@ -42,6 +47,8 @@ def check_conditions(reading: QueryReading, tree: exp.Expr, original: exp.Expr, 
     QueryError
         If the type of a part is known, and not Boolean.
     """
+    if reading.dialect == ADQL:
+        _check_numbers(reading, tree, original)
     places = [(tree, is_condition)] if is_condition else []
     places += [(part, False) for node in tree.walk() for part in _list_operands(node)]
     for place, is_whole in places:
@@ -59,7 +66,28 @@ def check_conditions(reading: QueryReading, tree: exp.Expr, original: exp.Expr, 
         reading.refuse(spot, f"a condition is expected here, and{named or ' this'} is a value of type {kind}", _HINT)
 
 
-_HINT = "compare it with something, such as = 1 or IS NOT NULL"
+def _check_numbers(reading: QueryReading, tree: exp.Expr, original: exp.Expr) -> None:
+    """Refuse conditions, and columns of truth values, in arithmetic, sums and comparisons with numbers."""
+    for node in tree.walk():
+        operands = [node.this, node.args.get("expression")]
+        if isinstance(node, exp.LT | exp.LTE | exp.GT | exp.GTE):
+            if all(_is_truth(reading, operand) for operand in operands):
+                continue
+        elif not isinstance(node, _ARITHMETIC) and not (is_aggregate(node) and get_function_name(node) in _NUMBERS):
+            continue
+        wrong = next((operand for operand in operands if _is_truth(reading, operand)), None)
+        if wrong is not None:
+            spot = wrong if any("start" in part.meta for part in wrong.walk()) else original
+            problem = f"a number is expected here, and {reading.describe(wrong.unnest())[:60]} is TRUE or FALSE"
+            reading.refuse(spot, problem, "write CASE WHEN … THEN 1 ELSE 0 END")
+
+
+def _is_truth(reading: QueryReading, tree: object) -> bool:
+    """Tell whether an expression certainly is a condition."""
+    inner = tree.unnest() if isinstance(tree, exp.Expr) else None
+    if isinstance(inner, exp.Column):
+        return reading.get_type(inner.name) == BOOLEAN
+    return isinstance(inner, _CONDITIONS)
 
 
 def _list_operands(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -82,6 +110,8 @@ def find_value_type(reading: QueryReading, tree: exp.Expr) -> Type | None:
     inner = tree.unnest()
     if isinstance(inner, exp.Column):
         return reading.get_type(inner.name)
+    if isinstance(inner, _CONDITIONS):
+        return BOOLEAN
     if is_subquery_call(inner):
         (column, *_) = reading.get_subquery(inner).columns
         return reading.get_type(column.symbol) if inner.this == SCALAR else BOOLEAN

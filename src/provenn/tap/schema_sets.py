@@ -35,8 +35,8 @@ def check_set_operations(tree: exp.Expr, text: str) -> None:
 def nest_set_operations(tree: exp.Expr) -> exp.Expr:
     """Return a query whose parts of set operations are SELECTs that SQLite combines from the left.
 
-    Sound: the parser has grouped the parts, INTERSECT before UNION and EXCEPT. A chain on the left stays as it is, since
-    SQLite computes it first; any other group is nested, and ``SELECT *`` of a query is the bag of its rows.
+    Sound: the parser has grouped the parts, INTERSECT before UNION and EXCEPT. A chain on the left stays as it is,
+    since SQLite computes it first; any other group is nested, and ``SELECT *`` of a query is the bag of its rows.
     """
     for operation in list(tree.find_all(exp.SetOperation))[::-1]:  # the innermost first
         for side in ("this", "expression"):

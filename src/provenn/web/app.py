@@ -91,7 +91,7 @@ async def _sweep_jobs(people: People) -> None:
         await asyncio.sleep(SWEEP_SECONDS)
         try:
             await to_thread.run_sync(people.purge_jobs)
-        except Exception:  # the next sweep tries again
+        except Exception:  # noqa: BLE001 - the next sweep tries again
             _LOG.exception("expired TAP jobs could not be deleted")
 
 

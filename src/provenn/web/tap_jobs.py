@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from starlette.exceptions import HTTPException
 
@@ -33,6 +33,9 @@ from provenn.web.quota_limits import Quotas
 from provenn.web.tap_running import Annotate, TapWork, keep_notes, limit_rows, run_work
 
 __all__ = ["Services", "TapJobs"]
+
+
+_GONE: Final = "jobs are deleted at their destruction time, and when the server ends: ask again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +306,7 @@ class TapJobs:
 
     def _find_work(self, number: str) -> TapWork:
         if number not in self._works:
-            raise UnknownJobError(f"there is no job {number[:40]}", hint="jobs are deleted at their destruction time")
+            raise UnknownJobError(f"there is no job {number[:40]}", hint=_GONE)
         return self._works[number]
 
     def _open_folder(self) -> Path:
