@@ -16,6 +16,7 @@ ROUNDS = 150
 WIDE = 60
 """How many columns a wide table has."""
 
+_MOST_AT_ONCE = 10_000_000
 _ROWS_A_GROUP = 100_000
 
 
@@ -38,16 +39,28 @@ def _fitted(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def write_stars(path: Path, rows: int) -> None:
-    """Write a table of stars: a key, magnitudes between 0 and 20, parallaxes between 0 and 50; some are not known."""
+    """Write a table of stars: a key, magnitudes between 0 and 20, parallaxes between 0 and 50; some are not known.
+
+    Very many are made and written piece by piece.
+    """
     random = np.random.default_rng(1)
+    first = _make_stars(random, 0, min(rows, _MOST_AT_ONCE))
+    with parquet.ParquetWriter(path, first.schema) as writer:
+        writer.write_table(first, row_group_size=_ROWS_A_GROUP)
+        for start in range(first.num_rows, rows, _MOST_AT_ONCE):
+            part = _make_stars(random, start, min(rows - start, _MOST_AT_ONCE))
+            writer.write_table(part, row_group_size=_ROWS_A_GROUP)
+
+
+def _make_stars(random: np.random.Generator, start: int, rows: int) -> pa.Table:
     known = random.random(rows) > 0.01
     columns = {
-        "id": pa.array(np.arange(rows)),
+        "id": pa.array(np.arange(start, start + rows)),
         "vmag": pa.array(random.random(rows) * 20, mask=~known),
         "plx": pa.array(random.random(rows) * 50, mask=~random.permutation(known)),
         **{band: pa.array(random.random(rows) * 20) for band in "gri"},
     }
-    parquet.write_table(pa.table(columns), path, row_group_size=_ROWS_A_GROUP)
+    return pa.table(columns)
 
 
 def write_wide(path: Path, rows: int) -> None:

@@ -16,7 +16,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import import_module
-from subprocess import DEVNULL, TimeoutExpired, run
+from signal import SIGKILL
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from time import perf_counter
 
 from benchmarks.measure import Minimum, show, show_load
@@ -66,13 +67,15 @@ def _run_measurement(name: str) -> list[Minimum] | str:
     """Return what a measurement found in a process of its own, or what went wrong in words."""
     command = [sys.executable, "-m", "benchmarks.quick", "--measure", name]
     patience = PATIENCE * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    try:
-        done = run(command, stdin=DEVNULL, capture_output=True, text=True, timeout=patience, check=False)
-    except TimeoutExpired:
-        return f"took longer than {patience:.0f} seconds"
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or ["failed"])[-1]
-    return [Minimum(**values) for values in json.loads(done.stdout.strip().splitlines()[-1])]
+    with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True, start_new_session=True) as process:
+        try:
+            output, problem = process.communicate(timeout=patience)
+        except TimeoutExpired:
+            os.killpg(process.pid, SIGKILL)  # its servers and Sparks, too: they would disturb what is measured next
+            return f"took longer than {patience:.0f} seconds"
+    if process.returncode:
+        return (problem.strip().splitlines() or ["failed"])[-1]
+    return [Minimum(**values) for values in json.loads(output.strip().splitlines()[-1])]
 
 
 def _measure(name: str) -> None:

@@ -16,6 +16,7 @@ from shutil import rmtree
 from typing import Any
 
 import pyarrow as pa
+from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.functions import arrow_udf
@@ -48,6 +49,11 @@ def write_tables(folder: Path, rows: int) -> None:
     """Write the tables that the scenarios read; the wide one has fewer rows."""
     write_stars(folder / "stars.parquet", rows)
     write_wide(folder / "wide.parquet", rows // 4)
+    referring = pa.array(range(0, rows, 20), pa.int64())
+    parquet.write_table(
+        pa.table({"detid": pa.array(range(len(referring)), pa.int64()), "starid": referring}),
+        folder / "detections.parquet",
+    )
 
 
 class Sky:
@@ -279,6 +285,44 @@ def reordered_criteria(sky: Sky) -> Ways:
     )
 
 
+def same_query_again(sky: Sky) -> Ways:
+    """The same stars and values, asked for by SQL that is written otherwise."""
+    sky.fitted()
+    _stored(sky, sky.archive.sql("SELECT * FROM fitted WHERE vmag < 2 AND plx > 45"), "vmag < 2 AND plx > 45")
+    again = sky.archive.sql("SELECT redshift, vmag, id FROM fitted WHERE plx > 45 AND NOT (vmag >= 2)")
+    return _once(
+        sky, lambda: sky.ask(again, "vmag", "redshift"), lambda: sky.kept("stored").select("id", "vmag", "redshift")
+    )
+
+
+def narrower_query(sky: Sky) -> Ways:
+    """Some of the stars of a query whose result is stored."""
+    sky.fitted()
+    _stored(sky, sky.archive.sql("SELECT * FROM fitted WHERE vmag < 0.8"), "vmag < 0.8")
+    few = sky.archive.sql("SELECT id, vmag, redshift FROM fitted WHERE vmag < 0.2")
+    return _once(
+        sky,
+        lambda: sky.ask(few, "vmag", "redshift"),
+        lambda: sky.kept("stored").where("vmag < 0.2").select("id", "vmag", "redshift"),
+    )
+
+
+def having_detections(sky: Sky) -> Ways:
+    """Attributes of the partners that detections refer to; a semi join of a small table."""
+    file = sky.tables / "detections.parquet"
+    detections = sky.archive.ingest("detections", file, key="detid", population="detection", verify=True)
+    seen = sky.stars.having(detections, on="starid").select("vmag < 4")
+
+    def by_hand() -> DataFrame:
+        referring = sky.session.read.schema("detid BIGINT, starid BIGINT").parquet(str(file)).select("starid")
+        stars = sky.read().where("vmag < 4")
+        return stars.join(sql.broadcast(referring), stars["id"] == referring["starid"], "left_semi").select(
+            "id", "vmag", "plx"
+        )
+
+    return _once(sky, lambda: sky.ask(seen, "vmag", "plx"), by_hand)
+
+
 def two_users_asking_overlapping_targets(sky: Sky) -> Ways:
     """One user asks for some stars, and then another one for some of these and some more. Both results are kept."""
     sky.fitted()
@@ -316,6 +360,9 @@ SCENARIOS: Mapping[str, Callable[[Sky], Ways]] = {
         narrower_criterion_than_stored,
         reordered_criteria,
         two_users_asking_overlapping_targets,
+        same_query_again,
+        narrower_query,
+        having_detections,
         wide_table_few_attributes,
         empty_by_proof,
     )

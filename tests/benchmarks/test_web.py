@@ -44,4 +44,4 @@ def test_a_table_is_printed(folder, capsys):
     main(["--size", str(SIZE), "--archive", str(folder), "--requests", "1", "--clients", "2", "--asked", "1"])
     output = capsys.readouterr().out
     assert "| two compared " in output
-    assert "| 2 clients " in output
+    assert "| 2 clients, browsing " in output

@@ -142,7 +142,8 @@ class AdqlWorld:
         if name not in self.catalogs:
             raise UnknownCatalogError(f"there is no table {parts[-1]}", hint=did_you_mean(name, self.catalogs))
         schema = self.catalogs[name].schema
-        return QueryTable(name, schema.names, {one.name: one.unit for one in schema.attributes if one.unit})
+        units = {one.name: one.unit for one in schema.attributes if one.unit}
+        return QueryTable(name, schema.names, units, {one.name: one.type for one in schema.attributes})
 
     def translate(self, text: str, *, keeps_order: bool = False, dialect: str = "adql") -> Translation:
         """Return the catalog that a query means."""

@@ -34,6 +34,21 @@ BAD = [
     ("SELECT hip FROM stars WHERE CONTAINS(POINT(ra, dec), CIRCLE(0, 0, 1))", "CONTAINS is 1 or 0, and no condition", "= 1", 1, 29),
     ("SELECT hip FROM stars WHERE vmag < 5 AND NOT (INTERSECTS(POINT(ra, dec), CIRCLE(0, 0, 1)))", "INTERSECTS is 1 or 0", "= 1", 1, 47),
     ("SELECT CASE WHEN vmag + 1 THEN 2 END AS x FROM stars", "a condition is expected here", "compare", 1, None),
+    ("SELECT hip FROM stars WHERE hip", "a condition is expected here, and hip is a value of type int", "compare", 1, 29),
+    ("SELECT hip FROM stars WHERE NOT hip", "hip is a value of type int", "compare", 1, 33),
+    ("SELECT hip FROM stars WHERE vmag > 1 OR Name", "Name is a value of type string", "compare", 1, 41),
+    ("SELECT hip FROM stars WHERE COALESCE(hip, 1)", "is a value of type int", "compare", 1, None),
+    ("SELECT hip FROM stars WHERE (SELECT MAX(hip) FROM stars)", "this is a value of type int", "compare", 1, None),
+    ("SELECT con FROM stars GROUP BY con HAVING COUNT(*)", "COUNT(*) is a value of type bigint", "compare", 1, 43),
+    ("SELECT con FROM stars GROUP BY con HAVING MIN(vmag) AND 1 = 1", "is a value of type double", "compare", 1, None),
+    ("SELECT n FROM (SELECT COUNT(*) AS n FROM stars) AS t WHERE n", "n is a value of type bigint", "compare", 1, 60),
+    ("SELECT s.hip FROM stars AS s JOIN gaia AS g ON s.hip", "hip is a value of type int", "compare", 1, 48),
+    ("SELECT s.hip FROM stars AS s LEFT JOIN gaia AS g ON s.hip = g.hip AND s.vmag", "vmag is a value", "compare", 1, 71),
+    ("SELECT CASE WHEN hip THEN 1 ELSE 2 END AS x FROM stars", "hip is a value of type int", "compare", 1, 18),
+    ("SELECT SUM(CASE WHEN Name THEN 1 ELSE 0 END) AS x FROM stars", "Name is a value of type string", "compare", 1, 22),
+    ("SELECT hip FROM stars WHERE hip IN (SELECT hip FROM gaia WHERE hip)", "hip is a value of type int", "compare", 1, 64),
+    ("WITH t AS (SELECT hip FROM stars) SELECT a.hip FROM t AS a JOIN t AS b ON a.hip = b.hip WHERE b.hip", "hip is a value", "compare", 1, 95),
+    ("SELECT v FROM (SELECT hip AS v FROM stars UNION SELECT hip FROM gaia) AS u WHERE v", "v is a value of type int", "compare", 1, 82),
     ("SELECT hip FROM stars FOR UPDATE", "ADQL has no FOR UPDATE", "leave it out", 1, None),
     ("SELECT hip FROM stars SORT BY hip", "ADQL has no SORT BY", "leave it out", 1, None),
     ("SELECT hip FROM stars WHERE Name RLIKE 'a.*'", "ADQL has no RLIKE", "LIKE", 1, 29),
@@ -95,3 +110,18 @@ def test_a_very_long_chain_of_conditions_is_read(world):
 def test_deep_nesting_is_refused(world):
     with pytest.raises(QueryError, match="nested too deeply"):
         world.translate("SELECT " + "(" * 60 + "1" + ")" * 60 + " FROM stars")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["TRUE", "vmag > 3 AND TRUE", "(vmag > 3) = (plx > 2)", "NULL", "NOT (vmag > 3)", "COALESCE(vmag > 3, FALSE)"],
+)
+def test_truth_values_are_conditions(world, condition):
+    world.translate(f"SELECT hip FROM stars WHERE {condition}")
+
+
+def test_spark_reads_texts_beside_and_as_truth_values(world):
+    """Spark converts such texts, so its own dialect keeps them; a number is refused in any dialect."""
+    world.translate("SELECT hip FROM stars WHERE 'true' AND vmag > 3", dialect="spark")
+    with pytest.raises(QueryError, match="hip is a value of type int"):
+        world.translate("SELECT hip FROM stars WHERE hip AND vmag > 3", dialect="spark")

@@ -11,6 +11,8 @@ from pyvo.dal.tap import AsyncTAPJob
 from pyvo.utils.http import create_session
 
 from provenn import Archive
+from provenn.web import create_app
+from tests.tap.conftest import TestClient
 from tests.waiting import wait_until
 
 UWS = "{http://www.ivoa.net/xml/UWS/v1.0}"
@@ -192,3 +194,17 @@ def test_what_a_job_cannot_do_is_refused(client, path, data):
     assert client.post(job + path, data=data).status_code == 400
     assert client.get(f"{job}/nothing").status_code == 404
     assert client.get("/tap/async/nothing").status_code == 404
+
+
+def test_an_expired_job_is_deleted_although_nobody_asks_for_it(archive, monkeypatch):
+    """The files of the job are deleted, too: an answer may be large, and its owner may never come back."""
+    monkeypatch.setattr("provenn.web.app.SWEEP_SECONDS", 0.05)
+    app = create_app(archive)
+    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
+        path = create(client, UPLOAD="mine,param:table")
+        jobs = app.state.people.tap_jobs
+        (folder,) = {work.folder for work in jobs._works.values()}
+        assert folder.exists()
+        jobs.change(path.rpartition("/")[2], destruction=datetime.now(UTC))
+        wait_until(lambda: not folder.exists(), "the files of the job are deleted")
+        assert client.get(path).status_code == 404

@@ -173,3 +173,43 @@ def test_a_table_elsewhere_is_fetched_from_public_addresses_alone(client, web, t
         fetch_table(f"{web}/table", 10, anywhere)
     with pytest.raises(TapError, match="status 302"):
         fetch_table(f"{web}/moved", 1000, anywhere)
+
+
+@pytest.mark.parametrize("path", ["/tap/async", "/tap/sync"])
+@pytest.mark.parametrize(
+    ("kind", "body", "problem"),
+    [
+        ("multipart/form-data; boundary=X", b'--X\r\nContent-Disposition: form-data; name="LANG"\r\n\r\nAD', "breaks off"),
+        ("multipart/form-data; boundary=X", b"", "breaks off"),
+        ("multipart/form-data; boundary=X", b"LANG=ADQL&QUERY=SELECT+1", "cannot be read"),
+        ("multipart/form-data", b"--X--", "cannot be read"),
+        ("application/json", b'{"LANG": "ADQL"}', "'application/json'"),
+        ("", b"LANG=ADQL&QUERY=SELECT+1", "without a type"),
+    ],
+)
+def test_a_broken_form_is_refused_and_makes_no_job(client, path, kind, body, problem):
+    before = client.get("/tap/async").content
+    headers = {"content-type": kind} if kind else {}
+    answer = client.post(path, content=body, headers=headers)
+    assert answer.status_code == 400
+    assert problem in error_of(answer)
+    assert client.get("/tap/async").content == before
+
+
+@pytest.mark.parametrize(
+    ("query", "has_upload", "hint"),
+    [
+        ("SELECT a FROM TAP_UPLOAD.mien", True, "did you mean mine?"),
+        ("SELECT a FROM TAP_UPLOAD.elsewhere", True, "the uploaded tables are mine"),
+        ("SELECT m.a FROM TAP_UPLOAD.mine AS m JOIN tap_upload.\"Mime\" AS n ON m.a = n.a", True, "did you mean mine?"),
+        ("SELECT a FROM TAP_UPLOAD.mine", False, "no table came with this query: send it with UPLOAD=mine"),
+        ("SELECT COUNT(*) AS n FROM TAP_UPLOAD.mine", False, "no table came with this query"),
+    ],
+)
+def test_an_unknown_uploaded_table_is_refused_with_similar_names(client, query, has_upload, hint):
+    data = {"LANG": "ADQL", "QUERY": query}
+    files = {"table": ("mine.vot", (HEAD + FIELD + ROWS + TAIL).encode())} if has_upload else None
+    answer = client.post("/tap/sync", data={**data, "UPLOAD": "mine,param:table"} if has_upload else data, files=files)
+    assert answer.status_code == 400
+    assert "there is no uploaded table" in error_of(answer)
+    assert hint in error_of(answer)

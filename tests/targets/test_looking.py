@@ -17,7 +17,7 @@ from provenn.archive import Catalog
 from provenn.errors import BaseFilesError, FilesChangedError, KeyValuesError, ProvennError, TargetError
 from provenn.look.allowance import Allowance
 from provenn.look.refusal import NeedsSpark
-from provenn.targets import looking, running
+from provenn.targets import look_sizes, looking, running
 from provenn.targets.looking import check_steps
 from tests.look.criteria import make_criterion, make_table
 
@@ -287,12 +287,12 @@ def test_other_plans_are_left_to_spark_and_say_why(archive, tmp_path, refusals, 
 def test_large_data_are_left_to_spark(archive, tmp_path, refusals, monkeypatch):
     stars = archive.ingest("stars", six_stars(tmp_path), key="hip", population="star")
     stars.head(1)
-    monkeypatch.setattr(looking, "LARGEST", 50)
+    monkeypatch.setattr(look_sizes, "LARGEST", 50)
     with pytest.raises(RuntimeError, match="Spark is asked"):
         stars.to_arrow()
     assert "a look at most" in refusals[-1]
     monkeypatch.undo()
-    monkeypatch.setattr(looking, "Allowance", lambda: Allowance(left=10))
+    monkeypatch.setattr(looking, "Allowance", lambda *_: Allowance(left=10))
     monkeypatch.setattr("provenn.archive.spark_place.SparkPlace.pipeline", lambda _place: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         stars.to_arrow()

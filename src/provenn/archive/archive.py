@@ -138,8 +138,8 @@ class Archive(Defining, Querying, CatalogSearch, Naming, Sharing, Calculating, C
         from provenn.archive.bulk_definitions import define_steps  # noqa: PLC0415 - a command starts without it
 
         with self.batch() as batch:
-            made = define_steps(batch.catalog, steps)
-        return [self._make_handle(catalog.definition) for catalog in made]
+            catalogs = define_steps(batch.catalog, steps)
+        return [self._make_handle(catalog.definition) for catalog in catalogs]
 
     def deferring(self, later: Later) -> Archive:
         """Return this archive with deferred writes of proofs: proofs only speed up later questions.

@@ -38,14 +38,14 @@ def define_steps(find_catalog: Callable[[str], Catalog], steps: Iterable[Definit
     DefinitionError
         If a step is no step; other errors of the verbs say in which step they happened.
     """
-    made: list[Catalog] = []
-    found: dict[str, Catalog] = {}
+    catalogs: list[Catalog] = []
+    known_catalogs: dict[str, Catalog] = {}
 
     def find(which: Catalog | str) -> Catalog:
         key = which if isinstance(which, str) else which.digest  # a handle of the archive itself would not wait
-        if key not in found:
-            found[key] = find_catalog(key)
-        return found[key]
+        if key not in known_catalogs:
+            known_catalogs[key] = find_catalog(key)
+        return known_catalogs[key]
 
     for number, step in enumerate(steps):
         if isinstance(step, str) or len(step) < _LEAST or step[1] not in VERBS:
@@ -63,8 +63,8 @@ def define_steps(find_catalog: Callable[[str], Catalog], steps: Iterable[Definit
         except ProvennError as error:
             error.add_note(f"in step {number}: {step!r}")
             raise
-        made.append(catalog)
-        found[catalog.digest] = catalog
+        catalogs.append(catalog)
+        known_catalogs[catalog.digest] = catalog
         if name is not None:
-            found[name] = catalog
-    return made
+            known_catalogs[name] = catalog
+    return catalogs

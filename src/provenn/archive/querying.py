@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from provenn.archive.context import Context
 from provenn.archive.new_catalogs import define_catalog
 from provenn.archive.notices import Notice
 from provenn.archive.references import find_definitions
 from provenn.catalogs import Base, Catalog
+from provenn.criteria import Type
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_names, populations
-from provenn.errors import ContradictionError, SparkNeededError, UnknownCatalogError
+from provenn.errors import ContradictionError, SparkNeededError, UnknownCatalogError, did_you_mean
 from provenn.logic import Statement
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from provenn.queries.tree import Node
 
 __all__ = ["ArchiveTables", "define_query", "translate_node", "translate_text"]
+
+
+_UPLOADS: Final = "tap_upload"
+"""The schema of tables that come with a request."""
 
 
 @dataclass(slots=True)
@@ -63,14 +68,26 @@ class ArchiveTables:
         upload = self.uploads.get(name.lower())
         if upload is not None:
             self.used[name] = upload
-            return QueryTable(name, tuple(column for column in upload.schema.names if column not in upload.key))
+            names = tuple(column for column in upload.schema.names if column not in upload.key)
+            return QueryTable(name, names, types=_list_types(upload))
+        if len(parts) > 1 and parts[0].lower() == _UPLOADS and (self.uploads or self.schemas):
+            self._refuse_upload(".".join(parts[1:]))
         catalog = self.used.get(name) or self.named_tables.get(name.lower())
         if catalog is None:
             has_schema = len(parts) > 1 and parts[0].lower() in self.schemas
             catalog = self._find_named(".".join(parts[1:]) if has_schema else name)
         self.used[name] = catalog
         units = {attribute.name: attribute.unit for attribute in catalog.schema.attributes if attribute.unit}
-        return QueryTable(name, catalog.schema.names, units)
+        return QueryTable(name, catalog.schema.names, units, _list_types(catalog))
+
+    def _refuse_upload(self, name: str) -> NoReturn:
+        """Raise the error of a name that no uploaded table has."""
+        known = [upload.partition(".")[2] for upload in self.uploads]
+        hint = did_you_mean(name.lower(), known)
+        if not hint:
+            listed = f"the uploaded tables are {', '.join(known)}" if known else "no table came with this query"
+            hint = f"{listed}: send it with UPLOAD={name[:40]},param:part"
+        raise UnknownCatalogError(f"there is no uploaded table {name[:100]}", hint=hint)
 
     def _find_named(self, name: str) -> Catalog:
         """Return the catalog with a name; case counts only where several names differ in nothing else."""
@@ -82,6 +99,11 @@ class ArchiveTables:
                 raise UnknownCatalogError(f"{name} may be any of {', '.join(alike)}", hint="write it in backquotes")
             name = alike[0] if alike else name
         return find_definitions(self.reading, [name])[0]
+
+
+def _list_types(catalog: Catalog) -> dict[str, Type]:
+    """Return the types of the attributes of a catalog by name."""
+    return {attribute.name: attribute.type for attribute in catalog.schema.attributes}
 
 
 def define_query(

@@ -130,6 +130,8 @@ def _compare(_call: Call, arguments: tuple[Constant, ...]) -> Constant:
     left, right = arguments
     if left.type != right.type or get_domain(left.type) is None or left.key is None or right.key is None:
         raise Uncertain
+    if left.type == BOOLEAN:  # the only type whose keys are in the reverse order: TRUE is greater
+        left, right = right, left
     return Constant(ORDER, 1 + (left.key > right.key) - (left.key < right.key))  # type: ignore[operator] # keys of one type
 
 
@@ -137,7 +139,7 @@ def _find_extreme(call: Call, arguments: tuple[Constant, ...]) -> Constant:
     keys = [argument.key for argument in arguments if argument.key is not None]
     if any(argument.type != call.type for argument in arguments) or get_domain(call.type) is None:
         raise Uncertain
-    choose: Callable[..., int | str] = max if call.operator == "greatest" else min
+    choose: Callable[..., int | str] = max if (call.operator == "greatest") != (call.type == BOOLEAN) else min
     return Constant(call.type, choose(keys) if keys else None)
 
 

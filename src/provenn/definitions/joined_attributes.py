@@ -17,11 +17,23 @@ __all__ = ["find_joined_attributes", "find_stored_namesakes"]
 _JOINING = [kind for kind, catalog_class in CLASSES.items() if catalog_class.profile.joins_attributes]
 
 
+_STORED_JOINED = (
+    select(attributes.c.identity)
+    .join(catalogs, catalogs.c.digest == attributes.c.catalog)
+    .join(fragment_attributes, fragment_attributes.c.identity == attributes.c.identity)
+    .where(catalogs.c.kind.in_(_JOINING))
+    .limit(1)
+)
+
+
 def find_joined_attributes(reading: Reading, identities: Collection[AttributeIdentity]) -> frozenset[AttributeIdentity]:
     """Return the identities of attributes defined by concatenations below the definers of some attributes.
 
-    The result contains every attribute joined from any of the `identities`, and possibly more.
+    The result contains every attribute that fragments hold and that is joined from any of the `identities`, and
+    possibly more. If no fragment holds a joined attribute, the lineage is not searched.
     """
+    if reading.connection.scalar(_STORED_JOINED) is None:
+        return frozenset()
     joined: set[AttributeIdentity] = set()
     for batch in split_batches(identities):
         below = select(attributes.c.catalog).where(attributes.c.identity.in_(batch)).cte("below", recursive=True)

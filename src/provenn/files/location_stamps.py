@@ -42,8 +42,8 @@ def stamp_location(location: str) -> Hashable | None:
     return tuple(sorted(stamps))
 
 
-def _stamp_file(name: str, found: os.stat_result) -> tuple[str, int, int, int, int]:
-    return name, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _stamp_file(name: str, status: os.stat_result) -> tuple[str, int, int, int, int]:
+    return name, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _iterate_stamps(folder: str, above: str = "") -> Iterator[tuple[str, int, int, int, int] | None]:

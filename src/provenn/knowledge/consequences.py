@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -32,6 +32,7 @@ __all__ = [
     "build_knowledge",
     "crosses_populations",
     "relate_atoms",
+    "relate_base_sets",
     "relate_continued_files",
 ]
 
@@ -264,14 +265,21 @@ def build_knowledge(
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
     atoms += _relate_partners(known_definitions, sourced, atoms, find_attribute)
-    # The object outside all base sets may fulfil any criterion, so that this statement names no criteria.
-    sourced += [(outside(*digests), FactOrigin("open universe")) for digests in sets.bases.values()]
+    sourced += relate_base_sets(sets.bases)
     theory = build_theory(atoms, find_attribute)
     return TracedKnowledge(
         Knowledge((statement for statement, _ in sourced), open_universe=False, theory=theory),
         tuple(origin for _, origin in sourced),
         recorded,
     )
+
+
+def relate_base_sets(bases: Mapping[str, Sequence[CatalogDigest]]) -> list[CitedFact]:
+    """Return for each population that some object is outside all its base sets.
+
+    This object may fulfil any criterion, so that the statement names no criteria.
+    """
+    return [(outside(*digests), FactOrigin("open universe")) for digests in bases.values()]
 
 
 def crosses_populations(definitions: Sequence[StoredDefinition]) -> bool:

@@ -139,17 +139,17 @@ def place_new_sets(relations: Sequence[Statement], known: Collection[str]) -> li
 
 def _find_passed(label: str, neighbours: Mapping[str, Sequence[Term]], passed: Collection[str]) -> list[Term]:
     """Return the nearest sets of passed labels on one side of a set: directly, or beyond sets of other new labels."""
-    found: dict[Term, None] = {}
+    nearest: dict[Term, None] = {}
     visited = {label}
     stack = [label]
     while stack:
         for neighbour in neighbours.get(stack.pop(), ()):
             if all(other in passed for other in neighbour.labels):
-                found[neighbour] = None
+                nearest[neighbour] = None
             elif neighbour.label is not None and neighbour.label not in visited:
                 visited.add(neighbour.label)
                 stack.append(neighbour.label)
-    return list(found)
+    return list(nearest)
 
 
 def _list_inclusions(relation: Statement) -> Iterable[tuple[Term, Term]]:

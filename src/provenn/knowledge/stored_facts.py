@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sqlalchemy import Select, bindparam, func, select
@@ -298,6 +299,12 @@ def read_knowledge_state(reading: Reading) -> Hashable:
     return tuple(reading.connection.execute(query).one()), visibility.read_visibility_state(reading)
 
 
+@lru_cache(maxsize=16_384)
+def _parse_statement(text: str) -> Statement:
+    """Return a statement, remembered by its text: plans read the same facts again and again."""
+    return statement(text)
+
+
 def _read_facts(
     reading: Reading, query: Select[Any], values: Mapping[str, Any] | None = None, *, everywhere: bool = False
 ) -> list[Fact]:
@@ -319,7 +326,7 @@ def _read_facts(
         reason, origin, who = columns[:3]
         if compute_fact_digest(text, reason, origin, who) != digest:
             raise CorruptArchiveError(f"fact #{number} was changed after it was written")
-        fact = Fact(number, statement(text), *columns)
+        fact = Fact(number, _parse_statement(text), *columns)
         if fact.platform is None or everywhere or reading.platform().serves(fact.platform):
             usable.append(fact)
     return usable if reading.viewer is None else _filter_visible_facts(reading, usable)

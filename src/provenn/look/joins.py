@@ -49,9 +49,9 @@ def _join_member(tables: Iterator[pa.Table], others: Iterator[pa.Table], key: At
     while (own := left.take()) is not None and (other := right.take()) is not None:
         number = min(own.num_rows, other.num_rows)
         if not own.column(key).slice(0, number).equals(other.column(key).slice(0, number)):
-            found = pa.concat_tables([other, *right.take_all()]).combine_chunks()
+            partners = pa.concat_tables([other, *right.take_all()]).combine_chunks()
             left.put_back(own)
-            yield from _look_up(left.take_all(), found, key)
+            yield from _look_up(left.take_all(), partners, key)
             return
         yield _add_columns(own.slice(0, number), other.slice(0, number))
         left.put_back(own.slice(number))

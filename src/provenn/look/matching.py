@@ -227,7 +227,7 @@ class _RightRows:
         return self._index(box.widen(self.reach), left)
 
     def _index(self, box: SkyBox, left: SkyRows | None) -> _NearRows | None:
-        """Return the rows in a box; only those near the left rows, if these are given."""
+        """Return the rows in a box; only those near the left rows, if there are any."""
         parts, number = [], 0
         grid = None if left is None else SkyGrid.around(left, self.reach)
         for file in self.files:
@@ -272,8 +272,8 @@ def _match_files(
             return None
         rows = join_rows(parts)
         box = rows.find_box()
-        found = None if box is None else near.read_near(rows.sky, box, band)
-        return None if found is None else take(rows, found)
+        near_rows = None if box is None else near.read_near(rows.sky, box, band)
+        return None if near_rows is None else take(rows, near_rows)
 
     groups: list[list[SideFile]] = [[file] for file in left.files]
     if rule.is_mutual and len(groups) > 1:
@@ -283,7 +283,7 @@ def _match_files(
     bands = [EVERYWHERE] if rule.is_mutual else _divide_sky(left.files, right.files)
     for band in bands:
         work = [(group, band) for group in groups if any(file.box.meets(band) for file in group)]
-        yield from _run_all(lambda given: match(*given), work)
+        yield from _run_all(lambda task: match(*task), work)
 
 
 def _divide_sky(left: Sequence[SideFile], right: Sequence[SideFile]) -> list[SkyBox]:
@@ -303,13 +303,13 @@ def _run_all(run: Callable[[Any], T | None], work: Sequence[Any]) -> Iterator[T]
     """Yield the results of some work in order, without None; threads are a little ahead, in the caller's context."""
     threads = min(os.cpu_count() or 1, _MOST_THREADS, len(work))
     if threads < 2:
-        yield from (result for given in work if (result := run(given)) is not None)
+        yield from (result for task in work if (result := run(task)) is not None)
         return
     with ThreadPoolExecutor(threads, "match") as pool:
         waiting: deque[Future[T | None]] = deque()
         try:
-            for given in work:
-                waiting.append(pool.submit(contextvars.copy_context().run, run, given))
+            for task in work:
+                waiting.append(pool.submit(contextvars.copy_context().run, run, task))
                 if len(waiting) > threads:
                     result = waiting.popleft().result()
                     if result is not None:

@@ -149,39 +149,23 @@ class SkyIndex:
         low[is_whole], high[is_whole] = 0, 360
         zones = [np.floor((rows.dec + sign * self.radius + 90) / self.height) for sign in (-1, 1)]
         numbers = np.arange(len(rows))
-        owners, zone, starts, ends = [numbers], [zones[0]], [low], [high]
+        ranges = [(numbers, zones[0], low, high)]
         (split,) = np.nonzero(zones[0] != zones[1])
-        for owner, own_zone in ((numbers, zones[0]), (split, zones[1][split])):
-            if owner is split:
-                _extend(owners, zone, starts, ends, (split, own_zone, low[split], high[split]))
+        ranges.append((split, zones[1][split], low[split], high[split]))
+        for owner, zone, *_ in tuple(ranges):
             for sign, crosses in ((1, low[owner] < 0), (-1, high[owner] >= 360)):
                 (place,) = np.nonzero(crosses & ~is_whole[owner])
                 crossing = owner[place]
-                _extend(
-                    owners,
-                    zone,
-                    starts,
-                    ends,
-                    (crossing, own_zone[place], low[crossing] + sign * 360, high[crossing] + sign * 360),
-                )
-        base = np.concatenate(zone) * _TURN
-        start, end = (
-            base + np.maximum(np.concatenate(starts), -_PAD),
-            base + np.minimum(np.concatenate(ends), 360 + _PAD),
-        )
+                ranges.append((crossing, zone[place], low[crossing] + sign * 360, high[crossing] + sign * 360))
+        owners, zone_numbers, starts, ends = (np.concatenate(parts) for parts in zip(*ranges, strict=True))
+        base = zone_numbers * _TURN
+        start, end = base + np.maximum(starts, -_PAD), base + np.minimum(ends, 360 + _PAD)
         first = np.searchsorted(self.keys, start, "left")
         # Most ranges are empty: the first position from their start lies beyond their end.
         is_used = first < len(self.keys)
         is_used[is_used] = self.keys[first[is_used]] <= end[is_used]
         first = first[is_used]
-        return np.concatenate(owners)[is_used], first, np.searchsorted(self.keys, end[is_used], "right")
-
-
-def _extend(
-    owners: list[Places], zones: list[Numbers], starts: list[Numbers], ends: list[Numbers], more: tuple[Any, ...]
-) -> None:
-    for target, values in zip((owners, zones, starts, ends), more, strict=True):
-        target.append(values)
+        return owners[is_used], first, np.searchsorted(self.keys, end[is_used], "right")
 
 
 def compute_reach(dec: Numbers, radius: float) -> Numbers:
@@ -216,20 +200,32 @@ class NearPairs:
 
     def take(self, places: Any) -> NearPairs:  # noqa: ANN401 - an array of places, or a mask
         """Return some of the pairs."""
-        parts = (self.left, self.right, self.separations, self.heights, self.widths, *self.distances)
-        *most, distance, pole = (part[places] for part in parts)
-        return NearPairs(*most, (distance, pole))
+        distances, poles = self.distances
+        return NearPairs(
+            self.left[places],
+            self.right[places],
+            self.separations[places],
+            self.heights[places],
+            self.widths[places],
+            (distances[places], poles[places]),
+        )
 
     @classmethod
     def join(cls, parts: list[NearPairs]) -> NearPairs:
         """Return the pairs of several parts."""
         if len(parts) == 1:
             return parts[0]
-        columns = [
-            [part.left, part.right, part.separations, part.heights, part.widths, *part.distances] for part in parts
-        ]
-        *most, distance, pole = map(np.concatenate, zip(*columns, strict=True))
-        return cls(*most, (distance, pole))
+        return cls(
+            np.concatenate([part.left for part in parts]),
+            np.concatenate([part.right for part in parts]),
+            np.concatenate([part.separations for part in parts]),
+            np.concatenate([part.heights for part in parts]),
+            np.concatenate([part.widths for part in parts]),
+            (
+                np.concatenate([part.distances[0] for part in parts]),
+                np.concatenate([part.distances[1] for part in parts]),
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +362,9 @@ def order_pairs(pairs: NearPairs, own: Places, rank_keys: RankKeys, most: int) -
 def _rank_in_row(rows: Places) -> Places:
     """Return the place of each pair among the pairs of its row, given the rows of pairs in order."""
     is_first = np.concatenate(([True], rows[1:] != rows[:-1]))
-    return np.arange(len(rows)) - np.nonzero(is_first)[0][np.cumsum(is_first) - 1]
+    starts: Places = np.nonzero(is_first)[0][np.cumsum(is_first) - 1]
+    ranks: Places = np.arange(len(rows)) - starts
+    return ranks
 
 
 def _order_ties(pairs: NearPairs, order: Places, is_close: Flags, rank_keys: RankKeys, is_kept: Flags) -> Places:
@@ -397,13 +395,14 @@ def _order_ties(pairs: NearPairs, order: Places, is_close: Flags, rank_keys: Ran
     return result
 
 
-def _are_equal(pairs: NearPairs, one: Places, other: Places) -> Flags:
+def _are_equal(pairs: NearPairs, first: Places, second: Places) -> Flags:
     """Return for which two pairs of the same row the separation is computed from the same numbers.
 
     One of the rows of both pairs is the same. At a pole, right ascensions do not matter: their factor is exactly 0.
     """
     distances, poles = pairs.distances
-    is_same_height = pairs.heights[one] == pairs.heights[other]
-    is_same_factor = (distances[one] == distances[other]) & (poles[one] == poles[other])
-    is_pole = ((poles[one] == 0) & (poles[other] == 0)) | ((distances[one] == 90) & (distances[other] == 90))
-    return is_same_height & (is_pole | (is_same_factor & (pairs.widths[one] == pairs.widths[other])))
+    is_same_height = pairs.heights[first] == pairs.heights[second]
+    is_same_factor = (distances[first] == distances[second]) & (poles[first] == poles[second])
+    is_pole = ((poles[first] == 0) & (poles[second] == 0)) | ((distances[first] == 90) & (distances[second] == 90))
+    is_equal: Flags = is_same_height & (is_pole | (is_same_factor & (pairs.widths[first] == pairs.widths[second])))
+    return is_equal

@@ -52,11 +52,11 @@ def find_region_rows(condition: Condition) -> RegionRows | None:
     """Return the rows that a condition may select, if it is TRUE in a region alone; otherwise None."""
     match condition:
         case Leaf(Call(operator, (ra, dec, *others)), where, at_null) if operator in REGIONS:
-            names = [_find_column(node) for node in (ra, dec)]
-            if at_null is True or 1 in where or None in names:  # the key of TRUE is 0, that of FALSE is 1
+            ra_name, dec_name = _find_column(ra), _find_column(dec)
+            if at_null is True or 1 in where or ra_name is None or dec_name is None:  # the key of FALSE is 1
                 return None
             constants = [read_region_constant(node) for node in others if isinstance(node, Constant)]
-            return RegionRows(str(names[0]), str(names[1]), _find_box(region_of(operator, constants)))
+            return RegionRows(ra_name, dec_name, _find_box(region_of(operator, constants)))
     return None
 
 

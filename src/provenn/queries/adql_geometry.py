@@ -35,6 +35,8 @@ GEOMETRIES = frozenset(["point", "circle", "box", "polygon", "moc"])
 GEOMETRY_FUNCTIONS = list_function_names(GEOMETRY_GROUP, UDF_GROUP)
 """All functions of geometries: those that services declare."""
 
+_WHOLE_SKY = 180.0
+"""The radius in degrees of a circle that holds every position."""
 _TEST = "geometry_test"
 _DISTANCE = "geometry_distance"
 _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
@@ -110,14 +112,32 @@ def _contain(first: Shape, second: Shape) -> exp.Expr:
     if isinstance(first, Point):
         return _locate(first, second)
     if isinstance(first, Circle) and isinstance(second, Circle):
-        if first.number is not None and second.number is not None and second.number > first.number:
-            return _keep_within(first.centre, second.centre, make_number(second.number - first.number))
-        reach = exp.Add(this=first.centre.measure(second.centre), expression=exp.paren(first.radius, copy=True))
-        return exp.LTE(this=reach, expression=exp.paren(second.radius, copy=True))
+        return _contain_circle(first, second)
     is_inside = lie_inside(first, second)
     if is_inside is None:
         raise AdqlRefusalError("CONTAINS of these regions is not supported", _UNKNOWN)
     return exp.true() if is_inside else exp.false()
+
+
+def _contain_circle(first: Circle, second: Circle) -> exp.Expr:
+    """Return the condition that a circle lies in another.
+
+    Sound: below 180 degrees, what is outside of the second circle is a circle around the opposite point, with the rest
+    of 180 degrees as its radius, and the first circle must not reach it: distance + first radius <= second radius. A
+    circle of 180 degrees is the whole sky, and holds every circle.
+    """
+    if first.number is not None and second.number is not None and first.number < second.number < _WHOLE_SKY:
+        return _keep_within(first.centre, second.centre, make_number(second.number - first.number))
+    reach = exp.Add(this=first.centre.measure(second.centre), expression=exp.paren(first.radius, copy=True))
+    endless = make_number(1e300)
+    if second.number is None:
+        is_whole = exp.GTE(this=exp.paren(second.radius, copy=True), expression=make_number(_WHOLE_SKY))
+        limit: exp.Expr = exp.Case(
+            ifs=[exp.If(this=is_whole, true=endless)], default=exp.paren(second.radius, copy=True)
+        )
+    else:
+        limit = exp.paren(second.radius, copy=True) if second.number < _WHOLE_SKY else endless
+    return exp.LTE(this=reach, expression=limit)
 
 
 def _intersect(first: Shape, second: Shape) -> exp.Expr:

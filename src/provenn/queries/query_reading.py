@@ -148,6 +148,9 @@ class _Reader:
             problem = f"{len(left.columns)} columns cannot be combined with {len(right.columns)}"
             self.reading.refuse(operation, problem, "select as many columns on both sides")
         columns = tuple(self.reading.make_column(column.name) for column in left.columns)
+        for column, own, other in zip(columns, left.columns, right.columns, strict=True):
+            if self.reading.get_type(own.symbol) == self.reading.get_type(other.symbol):
+                self.reading.set_type(column, self.reading.get_type(own.symbol))
         return SetOperationNode(_KINDS[type(operation)], not operation.args.get("distinct"), left, right, columns)
 
     def align(self, operation: exp.SetOperation, left: Node, right: Node) -> tuple[Node, Node]:

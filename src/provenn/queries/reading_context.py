@@ -9,6 +9,7 @@ from typing import NoReturn, Protocol
 from sqlglot import exp
 
 from provenn.criteria.syntax import find_position
+from provenn.criteria.types import Type
 from provenn.errors import QueryError
 from provenn.queries.renumbering import copy_tree, count_nodes
 from provenn.queries.scopes import Scope
@@ -42,11 +43,14 @@ class QueryTable:
         The names of its columns, in order.
     units
         The units of its columns that are known, by name.
+    types
+        The types of its columns that are known, by name.
     """
 
     name: str
     columns: tuple[str, ...]
     units: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, Type] = field(default_factory=dict)
 
 
 class Tables(Protocol):
@@ -91,6 +95,7 @@ class QueryReading:
         self._subqueries: list[Node] = []
         self._copied_nodes = 0
         self._units: dict[str, str] = {}
+        self._types: dict[str, Type] = {}
         self._used: dict[int, Node] = {}  # with the nodes, so that no other node gets their ids
 
     @property
@@ -118,6 +123,15 @@ class QueryReading:
         """Return the unit of a column by its symbol; empty if it is not known."""
         return self._units.get(symbol, "")
 
+    def set_type(self, column: Column, kind: Type | None) -> None:
+        """Note the type of a column, if it is known."""
+        if kind is not None:
+            self._types[column.symbol] = kind
+
+    def get_type(self, symbol: str) -> Type | None:
+        """Return the type of a column by its symbol; None if it is not known."""
+        return self._types.get(symbol)
+
     def name_columns(self, text: str) -> str:
         """Return a text for people, with the names of columns in place of their symbols."""
         return self._numbers.name_columns(text)
@@ -134,7 +148,11 @@ class QueryReading:
         self._copied_nodes += count_nodes(node)
         if self._copied_nodes > MOST_NODES:
             raise QueryError("the query is too large with all uses of WITH", hint="store parts of it as tables")
-        return copy_tree(node, self._numbers)
+        copied = copy_tree(node, self._numbers)
+        for column, original in zip(copied.columns, node.columns, strict=True):
+            self.set_unit(column, self.get_unit(original.symbol))
+            self.set_type(column, self.get_type(original.symbol))
+        return copied
 
     def import_query(self, node: Node) -> Node:
         """Return a query of another reading, with numbers of this reading for its columns."""

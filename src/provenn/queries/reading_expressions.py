@@ -14,6 +14,7 @@ from provenn.errors import did_you_mean
 from provenn.queries.adql_dialect import ADQL
 from provenn.queries.adql_expressions import rewrite_expression
 from provenn.queries.function_names import is_aggregate
+from provenn.queries.reading_conditions import check_conditions
 from provenn.queries.reading_context import QueryReading, Surroundings
 from provenn.queries.reading_text import convert_to_spark
 from provenn.queries.reading_units import check_units, resolve_units
@@ -48,6 +49,8 @@ class Names:
         In HAVING, the columns that are keys: other columns are meant only inside of aggregate functions.
     is_strict
         Whether a name that is both an alias and a column is refused.
+    is_condition
+        Whether the expression must be a condition.
     """
 
     scope: Scope
@@ -57,6 +60,7 @@ class Names:
     windows: Mapping[str, exp.Window] = field(default_factory=dict)
     grouped: frozenset[int] | None = None
     is_strict: bool = False
+    is_condition: bool = False
 
 
 def read_expression(reading: QueryReading, tree: exp.Expr, names: Names) -> exp.Expr:
@@ -69,6 +73,7 @@ def read_expression(reading: QueryReading, tree: exp.Expr, names: Names) -> exp.
     _ExpressionReader(reading, names).resolve_names(holder)
     resolved: exp.Expr = holder.this
     resolved.pop()
+    check_conditions(reading, resolved, tree, is_condition=names.is_condition)
     if not reading.is_spark:
         try:
             resolved = convert_to_spark(resolved)

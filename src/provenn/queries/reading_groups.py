@@ -9,6 +9,7 @@ from sqlglot import exp
 from provenn.errors import QueryError
 from provenn.queries.function_names import get_function_name, is_aggregate
 from provenn.queries.query_writing import write_expression, write_sql
+from provenn.queries.reading_conditions import find_value_type
 from provenn.queries.reading_context import QueryReading, has_subquery, is_subquery_call
 from provenn.queries.reading_expressions import has_aggregate, has_window, is_window_function
 from provenn.queries.renumbering import find_free_numbers, get_number, list_numbers, substitute_columns
@@ -65,7 +66,9 @@ class Grouping:
         inner = key.unnest()
         text = inner.sql("spark")
         if text not in self.keys:
-            self.keys[text] = (self.reading.make_column(self.reading.describe(inner)), inner)
+            column = self.reading.make_column(self.reading.describe(inner))
+            self.reading.set_type(column, find_value_type(self.reading, inner))
+            self.keys[text] = (column, inner)
         if not isinstance(inner, exp.Literal):
             self._kinds.add(type(inner))
         return self.keys[text][0]
@@ -153,7 +156,9 @@ class Grouping:
         if text not in self.values:
             copied = call.copy()
             copied.pop()
-            self.values[text] = (self.reading.make_column(self.reading.describe(call)), copied)
+            column = self.reading.make_column(self.reading.describe(call))
+            self.reading.set_type(column, find_value_type(self.reading, copied))
+            self.values[text] = (column, copied)
         return self.values[text][0]
 
     def add_grouping_function(self, call: exp.Expr, original: exp.Expr) -> Column:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from provenn.errors import did_you_mean
 from provenn.queries.function_names import GENERATORS, get_function_name
+from provenn.queries.reading_conditions import find_value_type
 from provenn.queries.reading_context import QueryReading, Surroundings, has_subquery
 from provenn.queries.reading_expressions import Names, has_aggregate, has_window, read_expression
 from provenn.queries.reading_groups import Grouping, has_grouping_sets
@@ -138,14 +139,14 @@ class _SelectReader:
             return node
         if self.reading.dialect in _ALIASES_IN_WHERE:
             names = replace(names, after=aliases)
-        condition = read_expression(self.reading, where.this, replace(names, windows={}))
+        condition = read_expression(self.reading, where.this, replace(names, windows={}, is_condition=True))
         if has_aggregate(condition) or has_window(condition):
             self.reading.refuse(where, "an aggregate or a window is not allowed in WHERE", "use HAVING or QUALIFY")
         return self.filter(node, condition)
 
     def read_clause(self, clause: str, names: Names) -> exp.Expr | None:
         tree = self.select.args.get(clause)
-        return None if tree is None else read_expression(self.reading, tree.this, names)
+        return None if tree is None else read_expression(self.reading, tree.this, replace(names, is_condition=True))
 
     # the columns of the result
 
@@ -330,6 +331,7 @@ class _SelectReader:
         for column, tree in computed:
             if isinstance(tree, exp.Column):
                 self.reading.set_unit(column, self.reading.get_unit(tree.name))
+            self.reading.set_type(column, find_value_type(self.reading, tree))
         return ProjectNode(
             node, tuple((column, tree) for (column, _), tree in zip(computed, trees, strict=True)), subqueries
         )

@@ -150,6 +150,7 @@ class _FromReader:
         columns = tuple(self.reading.make_column(name) for name in table.columns)
         for column in columns:
             self.reading.set_unit(column, table.units.get(column.name, ""))
+            self.reading.set_type(column, table.types.get(column.name))
         return ScanNode(table.name, columns), self.alias(tree, columns, lowered)
 
     def find_start(self, tree: exp.Table) -> int | None:
@@ -206,7 +207,8 @@ class _FromReader:
             if pairs:
                 condition = exp.and_(*(exp.EQ(this=refer_to(a), expression=refer_to(b)) for a, b in pairs), copy=False)
         elif join.args.get("on") is not None:
-            condition = self.read_plain(join.args["on"], Names(both, self.surroundings.queries), "ON")
+            on_names = Names(both, self.surroundings.queries, is_condition=True)
+            condition = self.read_plain(join.args["on"], on_names, "ON")
         if kind in ("inner", "cross") and (condition is None or condition == exp.true()):
             kind, condition = "cross", None
         trees, subqueries = self.reading.attach([] if condition is None else [condition])

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from provenn.catalogs import Catalog, cone, list_bases
+from provenn.catalogs.population import key_position
 from provenn.catalogs.schema import Attribute
 from provenn.data import fragments, pins
 from provenn.data.fragment_samples import sample_fragment
@@ -29,7 +30,7 @@ from provenn.knowledge import counts
 from provenn.knowledge.recorded_platforms import describe_platform
 from provenn.knowledge.stored_facts import has_declared_fact
 from provenn.spark.base_checks import check_bases
-from provenn.spark.columns import normalize_zeros
+from provenn.spark.columns import normalize_zeros, quote_name
 from provenn.spark.engine import Engine
 from provenn.spark.progress import Listener, watch_run
 from provenn.spark.row_operations import name_columns
@@ -38,6 +39,14 @@ from provenn.spark.spark_errors import translate_errors
 from provenn.spark.stopwatch import Stopwatch
 
 __all__ = ["find_fragment", "read_fragment", "store_fragment"]
+
+
+_WRITING = {
+    # No success file: only the database decides whether a fragment is complete.
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    "parquet.block.size": str(8 * 2**20),
+}
+"""The options of the files of fragments: row groups of half a million numbers with their keys, which can be skipped."""
 
 
 def store_fragment(
@@ -270,9 +279,10 @@ def _choose_columns(catalog: Catalog, identities: Collection[str] | None) -> lis
 
 def _write(frame: DataFrame, columns: Sequence[tuple[str, Attribute]], folder: DataFolder, address: str) -> None:
     """Write columns of a frame, each given by its name there, and by the attribute that names it in the files."""
-    # No success file: only the database decides whether a fragment is complete.
-    writer = name_columns(frame, columns).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-    writer.parquet(_format_path(folder, address))
+    key = [quote_name(attribute.name) for _, attribute in columns if key_position(attribute.identity) is not None]
+    # Sorted by key, so that the footer bounds the keys of each row group, and few are read for few keys.
+    rows = name_columns(frame, columns).sortWithinPartitions(*key)
+    rows.write.options(**_WRITING).parquet(_format_path(folder, address))
 
 
 def _format_path(folder: DataFolder, address: str, *, glob: bool = False) -> str:

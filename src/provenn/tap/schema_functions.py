@@ -13,7 +13,7 @@ from typing import Final
 
 from sqlglot import exp
 
-__all__ = ["add_functions", "rewrite_casts"]
+__all__ = ["add_functions", "rewrite_operators"]
 
 Value = str | float | int | None
 _LENGTHS: Final = {exp.DType.SMALLINT: 15, exp.DType.INT: 31, exp.DType.BIGINT: 63}
@@ -79,6 +79,7 @@ _FUNCTIONS: Final[dict[str, tuple[tuple[int, ...], Callable[..., Value]]]] = {
     "sign": ((1,), _find_sign),
     "truncate": ((1, 2), _round(ROUND_DOWN)),
     "upper": ((1,), lambda value: str(value).upper()),
+    "bit_xor": ((2,), lambda value, other: value ^ other),
     "cast_whole": ((2,), _cast_whole),
     "cast_double": ((1,), float),
     "cast_text": ((2,), _cast_text),
@@ -93,12 +94,14 @@ def add_functions(connection: sqlite3.Connection) -> None:
             connection.create_function(name, count, _be_safe(function), deterministic=True)
 
 
-def rewrite_casts(tree: exp.Expr) -> exp.Expr:
-    """Return a query whose casts are calls of the functions that `add_functions` adds."""
-    return tree.transform(_rewrite_cast)
+def rewrite_operators(tree: exp.Expr) -> exp.Expr:
+    """Return a query whose casts, and operators that SQLite lacks, are calls of functions of `add_functions`."""
+    return tree.transform(_rewrite_operator)
 
 
-def _rewrite_cast(node: exp.Expr) -> exp.Expr:
+def _rewrite_operator(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.BitwiseXor):
+        return exp.Anonymous(this="bit_xor", expressions=[node.this, node.expression])
     if not isinstance(node, exp.Cast) or not isinstance(node.to, exp.DataType):
         return node
     kind, value = node.to.this, node.this

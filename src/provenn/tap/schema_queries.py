@@ -15,7 +15,8 @@ from provenn.errors import QueryError, TapError, UnknownCatalogError, did_you_me
 from provenn.queries.adql_dialect import ADQL
 from provenn.queries.reading_context import QueryTable
 from provenn.queries.reading_text import parse_query
-from provenn.tap.schema_functions import add_functions, rewrite_casts
+from provenn.tap.schema_functions import add_functions, rewrite_operators
+from provenn.tap.schema_sets import check_set_operations, nest_set_operations
 from provenn.tap.served_tables import ServedTable
 from provenn.tap.tap_schema import TAP_SCHEMA, TAP_SCHEMA_TABLES, fill_database
 
@@ -80,6 +81,7 @@ def answer_schema_query(text: str, tree: exp.Expr, tables: Sequence[ServedTable]
     """
     from provenn.queries.query_reading import read_syntax_tree  # noqa: PLC0415 - most answers are not of TAP_SCHEMA
 
+    check_set_operations(tree, text)
     read_syntax_tree(tree, text, _SchemaTables(), ADQL)  # SQLite takes an unknown name in double quotes for a text
     outputs = _find_output_columns(tree)
     connection = fill_database(tables)
@@ -111,7 +113,7 @@ class _SchemaTables:
 
 def _write_for_sqlite(tree: exp.Expr) -> str:
     """Return a query of TAP_SCHEMA in the dialect of SQLite, where the tables have no schema."""
-    changed = rewrite_casts(tree.copy())
+    changed = nest_set_operations(rewrite_operators(tree.copy()))
     for table in changed.find_all(exp.Table):
         if table.db:
             alias = table.alias or table.name

@@ -9,6 +9,7 @@ from provenn.database.transactions import Reading
 from provenn.definitions import ancestors
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
+from provenn.knowledge.remembered_knowledge import build_extended_knowledge
 from provenn.knowledge.stored_facts import Fact, find_facts_touching
 from provenn.logic import Knowledge
 
@@ -17,7 +18,14 @@ __all__ = ["build_definition", "collect_data_knowledge", "collect_knowledge", "f
 
 def collect_knowledge(reading: Reading, *catalogs: Catalog, supposed: Sequence[Fact] = ()) -> TracedKnowledge:
     """Return the knowledge about some catalogs: definitions, all facts about their ancestors, and supposed facts."""
-    return _build_knowledge(reading, catalogs, (*find_touching_facts(reading, *catalogs), *supposed))
+    touching = find_touching_facts(reading, *catalogs)
+    if touching and not supposed:
+        lineage = [build_definition(catalog) for catalog in cone(*catalogs)]
+        mentioned = {digest for fact in touching for digest in fact.catalogs}
+        extended = build_extended_knowledge(lineage, touching, lambda: ancestors.read_cone(reading, mentioned))
+        if extended is not None:
+            return extended
+    return _build_knowledge(reading, catalogs, (*touching, *supposed))
 
 
 def collect_data_knowledge(reading: Reading, *catalogs: Catalog) -> Knowledge:

@@ -363,7 +363,14 @@ class _Look:
         folder = self.place.folder_if_known
         if isinstance(step, Scan) and file is not None:
             return read_base_rows(
-                step.base, folder, {}, columns, self.match_allowance, most=self.batch, checked=[file], region=region
+                step.base,
+                folder,
+                self.memory,
+                columns,
+                self.match_allowance,
+                most=self.batch,
+                checked=[file],
+                region=region,
             )
         if isinstance(step, Scan):
             base = self._restore(step.base)

@@ -1,5 +1,7 @@
 """The web application with all pages of an archive."""
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -42,7 +44,10 @@ from provenn.web.rendering import render
 
 __all__ = ["READING_PATHS", "create_app"]
 
+_LOG: Final = logging.getLogger("provenn.web")
 _THREADS: Final = 400
+SWEEP_SECONDS = 30.0
+"""How often expired TAP jobs are deleted."""
 _STATIC: Final = Path(__file__).parent / "static"
 _REFUSED: Final[dict[str, Any]] = {
     "type": "object",
@@ -80,6 +85,16 @@ READING_PATHS: Final = list_remembered_paths(_PAGES)
 """The paths of the pages that depend on the archive and the viewer alone, and change nothing."""
 
 
+async def _sweep_jobs(people: People) -> None:
+    """Delete expired TAP jobs now and then: their owners may never ask for them again."""
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        try:
+            await to_thread.run_sync(people.purge_jobs)
+        except Exception:  # the next sweep tries again
+            _LOG.exception("expired TAP jobs could not be deleted")
+
+
 def create_app(
     archive: Archive,
     *,
@@ -112,7 +127,11 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # `Turns` limits how many questions run. Abandoned work keeps its thread until it ends: this needs more threads.
         to_thread.current_default_thread_limiter().total_tokens = _THREADS
-        yield
+        sweeping = asyncio.create_task(_sweep_jobs(people))
+        try:
+            yield
+        finally:
+            sweeping.cancel()
         people.close()
         app.state.memory.close()
         app.state.pages.clear()

@@ -81,6 +81,13 @@ class People:
         """The TAP jobs of the person of the current request."""
         return self._find_person().tap_jobs
 
+    def purge_jobs(self) -> None:
+        """Delete the TAP jobs of all people whose destruction time has come."""
+        with self._lock:
+            people = list(self._people.values())
+        for person in people:
+            person.tap_jobs.purge()
+
     def close(self) -> None:
         """Cancel all jobs, wait until they have stopped, and delete their files."""
         with self._lock:

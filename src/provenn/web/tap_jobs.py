@@ -281,6 +281,11 @@ class TapJobs:
         """Count downloaded bytes towards the quota of the person."""
         self._services.quotas.count_download(self._archive.who, size)
 
+    def purge(self) -> None:
+        """Delete the jobs whose destruction time has come, with their files; there are at most `limits.jobs`."""
+        with self._changed:
+            self._purge()
+
     def stop(self) -> None:
         """Abort all jobs."""
         with self._changed:

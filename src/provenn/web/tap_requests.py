@@ -1,11 +1,13 @@
 """Requests to the TAP service: parameters and uploaded parts, the rights of the caller, and the parts of answers."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final
 
 from fastapi import Depends, Request, Response
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 
 from provenn.errors import NotYoursError, TapError
 from provenn.gate.entrances import entrance
@@ -30,6 +32,7 @@ __all__ = [
 ]
 
 _MOST_FIELDS: Final = 200
+_SEND_AGAIN: Final = "send parameters as application/x-www-form-urlencoded, or with tables as multipart/form-data"
 
 
 def _find_tap_jobs(request: Request) -> TapJobs:
@@ -56,21 +59,61 @@ async def read_request(request: Request) -> TapRequest:
     Raises
     ------
     TapError
-        If there are too many parameters, or one is too long.
+        If there are too many parameters, one is too long, or the form is not whole.
     """
     parameters = read_address(request)
     pairs = list(parameters.pairs)
     uploads: dict[str, bytes] = {}
     if request.method == "POST":
-        async with request.form(
-            max_files=_MOST_FIELDS, max_fields=_MOST_FIELDS, max_part_size=4 * LONGEST_VALUE
-        ) as form:
+        async with aclosing(request.stream()) as stream:
+            form = await _read_form(request, stream)
+        try:
             for name, value in form.multi_items():
                 if isinstance(value, UploadFile):
                     uploads[name] = await value.read()
                 else:
                     pairs.append((name, value))
+        finally:
+            await form.close()
     return TapRequest(_check_parameters(pairs), uploads)
+
+
+class _PartsReader(MultiPartParser):
+    """Reads a form in parts, and notes whether its end has come: a form that breaks off has lost parameters."""
+
+    is_whole = False
+
+    def on_end(self) -> None:
+        self.is_whole = True
+
+
+async def _read_form(request: Request, stream: AsyncGenerator[bytes, None]) -> FormData:
+    """Return the form in the body of a request; an empty body is an empty form."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    try:
+        if kind == "multipart/form-data":
+            reader = _PartsReader(
+                request.headers,
+                stream,
+                max_files=_MOST_FIELDS,
+                max_fields=_MOST_FIELDS,
+                max_part_size=4 * LONGEST_VALUE,
+            )
+            form = await reader.parse()
+            if not reader.is_whole:
+                await form.close()
+                raise TapError("the form of this request breaks off before its end", hint=_SEND_AGAIN)
+            return form
+        if kind == "application/x-www-form-urlencoded":
+            limits = {"max_fields": _MOST_FIELDS, "max_part_size": 4 * LONGEST_VALUE}
+            return await FormParser(request.headers, stream, **limits).parse()
+    except MultiPartException as error:
+        raise TapError(f"the form of this request cannot be read: {error.message}", hint=_SEND_AGAIN) from error
+    async for chunk in stream:
+        if chunk:
+            named = f"of the type {kind[:60]!r}" if kind else "without a type"
+            raise TapError(f"expected parameters as a form, got a body {named}", hint=_SEND_AGAIN)
+    return FormData()
 
 
 def read_address(request: Request) -> Parameters:

@@ -53,7 +53,7 @@ def decode(name: str, key):
     return not key if kind == "boolean" else Decimal(key) / 100 if kind.startswith("decimal") else key
 
 
-@random_cases(20, 20_000)
+@random_cases(60, 20_000)
 def test_a_row_is_where_its_values_put_it_and_rows_that_are_found_fulfil_the_conditions(data):
     """Rows decide conditions as plain Python does, or not at all; a found row is where it should be."""
     row = data.draw(rows, "row")

@@ -61,8 +61,8 @@ class ArchivePart:
 
     def _make_handles(self, digests: Iterable[CatalogDigest]) -> list[Catalog]:
         """Return the handles of catalogs."""
+        from provenn.archive.collector_pauses import pause_collection  # noqa: PLC0415 - a command starts without it
         from provenn.archive.handle import Catalog  # noqa: PLC0415 - a command starts without it
-        from provenn.collection import pause_collection  # noqa: PLC0415
 
         with pause_collection():
             return [Catalog(self, digest) for digest in digests]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Self, TypeAlias
 
 from provenn.catalogs.calculators.calculator import Calculator
@@ -211,7 +212,9 @@ class Expressions:
         by_name = schema.by_canonical_name
         expressions = {}
         for output in self.outputs:
-            expression = parse_expression(output.canonical, by_name, canonical=True)
+            mentioned = identities_in(output.canonical)
+            read = tuple(by_name[identity] for identity in mentioned if identity in by_name)
+            expression = _parse_canonical(output.canonical, read)
             if expression.type != output.type:
                 raise DefinitionError(f"{output.name} is a {expression.type}, though it is called a {output.type}")
             expressions[output.name] = expression
@@ -276,3 +279,9 @@ def _parse_output(name: str, text: str, stated: str | None, schema: Schema) -> O
         check_stated_unit(expression, stated)
     unit = unit_of(expression.node) if stated is None else stated
     return Output(name, expression.canonical, expression.type, expression.nullable, text, unit, stated is not None)
+
+
+@lru_cache(maxsize=4_000)
+def _parse_canonical(canonical: str, attributes: tuple[Attribute, ...]) -> Expression:
+    """Return an expression, remembered: its text and the attributes that it mentions decide what it means."""
+    return parse_expression(canonical, {attribute.identity: attribute for attribute in attributes}, canonical=True)

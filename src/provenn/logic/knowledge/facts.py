@@ -40,6 +40,13 @@ class FactList(Sequence[Statement]):
         self._starts: list[int] = []
         self._length = 0
 
+    def copy(self) -> FactList:
+        """Return a list of the same facts; the batches are shared."""
+        facts = FactList()
+        facts._batches, facts._starts = self._batches.copy(), self._starts.copy()
+        facts._length = self._length
+        return facts
+
     def extend(self, batch: Sequence[Statement]) -> None:
         """Add a batch without a copy."""
         if batch:
@@ -88,6 +95,16 @@ class FactBase:
         self.inhabited: list[Recorded[int]] = []  # literals of some object
         self.choices: list[Recorded[Formula]] = []  # formulas with a choice
         self._mentioned: set[str] = set()
+
+    def copy(self) -> FactBase:
+        """Return the same facts in a graph of their own, to which other facts can be added; all sets are built."""
+        self.build_sets()
+        graph = self.graph.copy()
+        base = FactBase(dict(self.labels) if self.table is None else self.table.copy(graph), graph)
+        base.facts, base.definers, base.equated = self.facts.copy(), self.definers[:], self.equated.copy()
+        base.constraints, base.inhabited = self.constraints.copy(), self.inhabited.copy()
+        base.choices = self.choices.copy()
+        return base
 
     def literal(self, operand: Term) -> int:
         """Return the literal of a term; a new label becomes an unconstrained set."""

@@ -56,6 +56,12 @@ class SetGraph:
         }
         return graph
 
+    def copy(self) -> SetGraph:
+        """Return a graph with the same nodes, which grows by itself."""
+        graph = SetGraph()
+        graph.left, graph.right, graph.table = self.left.copy(), self.right.copy(), self.table.copy()
+        return graph
+
     # -- making sets ---------------------------------------------------------------------------------------------
 
     def part(self, whole: int) -> int:

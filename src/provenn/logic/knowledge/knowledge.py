@@ -6,7 +6,7 @@ The meaning is the same as the conjunction of all facts as a `Relationship`, exa
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -22,7 +22,7 @@ from provenn.logic.knowledge.label_table import LabelTable
 from provenn.logic.knowledge.lineage import Lineage
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import Claims, WorldSearch, select_justified
-from provenn.logic.knowledge.theory import Theory, TheoryCheck
+from provenn.logic.knowledge.theory import Refutation, Theory, TheoryCheck
 from provenn.logic.knowledge.verdict import Verdict
 from provenn.logic.knowledge.worlds import World
 from provenn.logic.parser import statement
@@ -89,13 +89,43 @@ class Knowledge:
         """Add facts. Earlier proofs stay valid."""
         self._take_facts(facts)
 
+    def extend(self, facts: Iterable[Fact], theory: Theory | None = None) -> Knowledge:
+        """Return knowledge with further facts; this knowledge stays as it is, and may be extended again.
+
+        The answers are the same as those of `Knowledge` made from all facts, but what was found for the facts of this
+        knowledge (the graph, simulated objects, proofs) is copied. Questions to this knowledge must not be asked in
+        another thread meanwhile.
+
+        Parameters
+        ----------
+        facts
+            The further facts.
+        theory
+            A theory that refutes at least as much as the present one, for example because it knows more sets; by
+            default the present one.
+        """
+        extended = Knowledge(open_universe=self._open)
+        extended._base = base = self._base.copy()
+        if base.table is not None:  # as in every knowledge
+            extended._labels = base.table
+        extended._reasoner = self._reasoner.copy(base.graph)
+        extended._take_facts(facts)
+        known_theory = theory if theory is not None else self._theory
+        if known_theory is not None:
+            refuted = {} if self._reasoner.check is None else self._reasoner.check.refutations
+            extended._consult_theory(known_theory, refuted)
+        return extended
+
     def replace_theory(self, theory: Theory) -> None:
         """Replace the theory by one that refutes at least as much, for example because it knows more sets."""
+        self._consult_theory(theory, {} if self._reasoner.check is None else self._reasoner.check.refutations)
+
+    def _consult_theory(self, theory: Theory, refuted: Mapping[int, Refutation]) -> None:
+        """Ask a theory from now on; the given refutations are constraints already."""
         self._theory = theory
         self._base.mention(theory.labels)
         check = TheoryCheck(theory, self._base.graph, self._base.labels)
-        if self._reasoner.check is not None:
-            check.refutations.update(self._reasoner.check.refutations)
+        check.refutations.update(refuted)
         self._reasoner.consult(check)
         self._confirmed_literals = 0
         self._settled = False

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from provenn import deadline
 from provenn.logic.knowledge.graph import EMPTY, SetGraph
-from provenn.logic.knowledge.lineage import Lineage
+from provenn.logic.knowledge.lineage import Lineage, release_numbers
 from provenn.logic.knowledge.row_builder import RowBuilder
 from provenn.logic.statements import SetComparison
 from provenn.logic.terms import Op
@@ -57,6 +57,13 @@ class LabelTable(MutableMapping[str, int]):
         self._undo: list[tuple[str, Entry]] | None = None
         self._built = 0  # the number of labels up to which all sets are built
 
+    def copy(self, graph: SetGraph) -> LabelTable:
+        """Return the same literals for a copy of the graph, which `build_all` has completed."""
+        self.build_all()
+        table = LabelTable(graph)
+        table.entries, table.few, table._built = self.entries.copy(), self.few, self._built
+        return table
+
     def add_lineage(self, lineage: Lineage) -> None:
         """Add the labels of a lineage, all of them new."""
         start = self._starts[-1] + len(self._lineages[-1].literals) if self._lineages else 0
@@ -65,7 +72,7 @@ class LabelTable(MutableMapping[str, int]):
         if self.entries:
             self.entries.update(zip(lineage.labels, range(~start, ~start - len(lineage.labels), -1), strict=True))
         else:
-            self.entries = lineage.release_numbers()
+            self.entries = release_numbers(lineage)
 
     # -- building ------------------------------------------------------------------------------------------------
 

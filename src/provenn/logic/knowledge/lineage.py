@@ -13,7 +13,7 @@ from provenn.errors import LabelError
 from provenn.logic.statements import Statement, difference, equal, intersection, subset, union
 from provenn.logic.terms import check_label
 
-__all__ = ["Lineage", "Operation"]
+__all__ = ["Lineage", "Operation", "release_numbers"]
 
 Number = TypeVar("Number", bound=np.integer[Any])
 
@@ -107,11 +107,6 @@ class Lineage(Sequence[Statement]):
     def _number_labels(self) -> dict[str, int]:
         return dict(zip(self.labels, range(-1, -1 - len(self.labels), -1), strict=True))
 
-    def release_numbers(self) -> dict[str, Any]:
-        """Return ``~row`` for each label; the caller owns the mapping."""
-        numbers, self._numbers = self._numbers, None
-        return self._number_labels() if numbers is None else numbers
-
     def __len__(self) -> int:
         return int(np.count_nonzero(self.operations))
 
@@ -134,6 +129,12 @@ class Lineage(Sequence[Statement]):
         if operation is Operation.EQUAL:
             return equal(label, left)
         return _BINARY_STATEMENTS[operation](label, left, self.labels[int(self.right[row])])
+
+
+def release_numbers(lineage: Lineage) -> dict[str, Any]:
+    """Return ``~row`` for each label of a lineage; the caller owns the mapping."""
+    numbers, lineage._numbers = lineage._numbers, None  # noqa: SLF001 - a function of this module, not of its users
+    return lineage._number_labels() if numbers is None else numbers  # noqa: SLF001 - as above
 
 
 def _read_whole_numbers(name: str, values: ArrayLike) -> NDArray[np.integer[Any]]:

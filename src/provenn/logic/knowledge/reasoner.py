@@ -86,6 +86,22 @@ class Reasoner:
         self.completion: ObjectCompletion | None = None
         self._notes: list[object | None] = []  # on the found objects
 
+    def copy(self, graph: SetGraph) -> Reasoner:
+        """Return a reasoner with the same constraints and proofs for a copy of the graph.
+
+        Its solver is new, and it has no theory yet: `consult` gives it one.
+        """
+        if not isinstance(self.simulation, Simulation):
+            raise TypeError("only a reasoner with simulated objects of its own can be copied")
+        reasoner = Reasoner(graph, self._largest_solver, self.simulation.copy(graph))
+        reasoner.constraints = self.constraints.copy()
+        reasoner._valid, reasoner._valid_for = self._valid, self._valid_for
+        reasoner._watching = {part: [*literals] for part, literals in self._watching.items()}
+        reasoner._off_ground = self._off_ground.copy()
+        reasoner._impossible = self._impossible.copy()
+        reasoner.partners = {literal: {*others} for literal, others in self.partners.items()}
+        return reasoner
+
     # -- constraints: literals that every object is in -----------------------------------------------------------
 
     def constrain(self, literal: int) -> None:

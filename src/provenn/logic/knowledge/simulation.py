@@ -40,6 +40,14 @@ class Simulation:
         self._position = 0
         self.values: list[int] = [0]
 
+    def copy(self, graph: SetGraph) -> Simulation:
+        """Return a simulation of the same objects for a copy of the graph; new nodes get random values of their own."""
+        simulation = Simulation(graph)
+        simulation._random = np.random.default_rng((_SEED, len(self.values)))
+        simulation._width = self._width
+        simulation.values = self.values.copy()
+        return simulation
+
     @property
     def everything(self) -> int:
         """The value of the set of everything."""

@@ -252,8 +252,8 @@ def _bound_regions(archive: Archive, digests: Sequence[str], regions: Sequence[R
     terms = [
         reduce(
             sub,
-            (one for one, flag in zip(sets, region.inside, strict=True) if not flag),
-            reduce(and_, (one for one, flag in zip(sets, region.inside, strict=True) if flag)),
+            (catalog for catalog, is_inside in zip(sets, region.inside, strict=True) if not is_inside),
+            reduce(and_, (catalog for catalog, is_inside in zip(sets, region.inside, strict=True) if is_inside)),
         )
         for region in regions
         if any(region.inside)
