@@ -49,7 +49,7 @@ def check_conditions(reading: QueryReading, tree: exp.Expr, original: exp.Expr, 
     """
     if reading.dialect == ADQL:
         _check_numbers(reading, tree, original)
-    places = [(tree, is_condition)] if is_condition else []
+    places: list[tuple[exp.Expr, bool]] = [(tree, True)] if is_condition else []
     places += [(part, False) for node in tree.walk() for part in _list_operands(node)]
     for place, is_whole in places:
         part = place.unnest()
@@ -113,8 +113,8 @@ def find_value_type(reading: QueryReading, tree: exp.Expr) -> Type | None:
     if isinstance(inner, _CONDITIONS):
         return BOOLEAN
     if is_subquery_call(inner):
-        (column, *_) = reading.get_subquery(inner).columns
-        return reading.get_type(column.symbol) if inner.this == SCALAR else BOOLEAN
+        (first, *_) = reading.get_subquery(inner).columns
+        return reading.get_type(first.symbol) if inner.this == SCALAR else BOOLEAN
     if has_subquery(inner):
         return None
     if is_aggregate(inner):
