@@ -55,6 +55,13 @@ def test_a_keeper_that_does_not_start_is_told_with_its_reason(session, monkeypat
     assert "Spark cannot be started on local[*]: " in message
 
 
+def test_no_spark_is_warmed_that_no_command_would_use(session, monkeypatch):
+    """Found by random commands in tests, where warm Sparks are switched off: a keeper was left behind."""
+    monkeypatch.setenv("PROVENN_WARM", "off")
+    assert "unset PROVENN_WARM" in session.fails("warm")
+    assert folder.find_warm_folder() is None
+
+
 def test_the_status_names_users_and_obstacles(monkeypatch):
     """A command that uses it, a reason not to use it, and the switch are told."""
     status = asking.WarmStatus(7, "m-7-1", 0.0, 1800.0, None, ("'provenn store' (8)",), 3, "", "it has another Java")

@@ -131,8 +131,13 @@ def start_keeper(idle: float) -> WarmStatus:
     Raises
     ------
     EngineError
-        If Spark does not start; the message says why.
+        If Spark does not start, or no command here would use it; the message says why.
     """
+    if is_switched_off():
+        raise EngineError(
+            f"commands started here use no warm Spark: {SWITCH} is {os.environ.get(SWITCH, '')!r}",
+            hint=f"unset {SWITCH} first",
+        )
     find_java()
     folder = make_warm_folder()
     status = find_warm_spark()
