@@ -23,6 +23,12 @@ _RUN_AXE = """(options) => axe.run(options).then((found) => found.violations
   .filter((one) => ["serious", "critical"].includes(one.impact))
   .map((one) => `${one.id}: ${one.help}: ` + one.nodes.map((node) => node.html.slice(0, 200)).join(" | ")))"""
 
+_LOAD_PICTURES = """() => Promise.all([...document.images].map((image) => {
+  image.loading = "eager";
+  return image.decode();
+}))"""
+"""Pictures further down are loaded late, and some take a while to be drawn; one that is broken fails."""
+
 _REACHABLE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
 _NOTE_FOCUS = """() => {
   window.reached = new Set();
@@ -94,6 +100,7 @@ class Visitor:
             for scheme, rules in (("dark", _COLOURS), ("light", _ALL)):
                 self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
                 if folder:
+                    self.page.evaluate(_LOAD_PICTURES)
                     self.page.screenshot(path=Path(folder, f"{name}-{size}-{scheme}.png"), full_page=True)
                 result = self.page.evaluate(_RUN_AXE, rules)
                 assert not result, f"{name} on a {size}, {scheme}:\n" + "\n".join(result)
