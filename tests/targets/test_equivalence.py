@@ -29,9 +29,11 @@ from provenn.catalogs import (
 )
 from provenn.criteria import names_in
 from provenn.errors import ProvennError
+from provenn.files.listing import File
 from provenn.logic import Statement, disjoint, empty, equal, nonempty, subset
 from provenn.look.arrow_tables import find_result_type, make_empty_table
 from provenn.look.refusal import NeedsSpark
+from provenn.look.row_groups import RegionRows
 from provenn.spark.columns import select_columns
 from provenn.spark.engine import Engine
 from provenn.targets import looking
@@ -195,9 +197,18 @@ class OracleLook(looking._Look):
         self.plan = plan
         self.oracle = oracle
 
-    def _read_stored(self, step: Scan | FragmentScan, needed: frozenset[str]) -> Iterator[pa.Table]:
+    def _read_stored(
+        self,
+        step: Scan | FragmentScan,
+        needed: frozenset[str],
+        file: File | None,
+        *,
+        keys: bool,
+        region: RegionRows | None = None,
+    ) -> Iterator[pa.Table]:
+        assert file is None, "the reference has tables, not files"
         key = find_key(step.attributes)
-        identities = [*key, *sorted(needed.difference(key))]
+        identities = [*(key if keys else ()), *sorted(needed.difference(key))]
         catalog = step.base if isinstance(step, Scan) else step.catalog
         table, by_identity = self.oracle.table(catalog), catalog.schema.by_identity
         columns = [
