@@ -9,7 +9,7 @@ from provenn.criteria import Attribute, parse_criterion, parse_type
 from provenn.criteria.domains import INFINITY, decode_number, encode_double, encode_float
 from provenn.criteria.nodes import Leaf
 from provenn.criteria.theory.refuting import Literal, is_refuted
-from provenn.criteria.theory.rows import RowSource
+from provenn.criteria.theory.rows import RowFinder
 from provenn.criteria.types import DOUBLE, FLOAT
 from tests.criteria.oracle import random_cases
 from tests.criteria.theory.rows import COLUMNS, conditions, rows
@@ -63,12 +63,12 @@ def test_a_row_is_where_its_values_put_it_and_rows_that_are_found_fulfil_the_con
         condition = parse_criterion(item.sql(), SCHEMA).condition
         if isinstance(condition, Leaf):
             leaves[item.sql()], by_label[item.sql()] = condition, item
-    source = RowSource(leaves)
+    finder = RowFinder(leaves)
     keys = {name: encode(name, value) for name, value in row.items()}
-    for label, (inside, uncertain) in source.locate_rows([keys], leaves).items():
+    for label, (inside, uncertain) in finder.locate_rows([keys], leaves).items():
         assert uncertain or bool(inside) == (by_label[label].truth(row) is True), label
     wanted = {label for label, item in by_label.items() if item.truth(row) is True}
-    found = source.find_row(wanted, by_label.keys() - wanted)
+    found = finder.find_row(wanted, by_label.keys() - wanted)
     if found is not None:
         values = dict.fromkeys(COLUMNS) | {name: decode(name, key) for name, key in found.items()}
         assert {label for label, item in by_label.items() if item.truth(values) is True} == wanted, values

@@ -21,7 +21,7 @@ from provenn.errors import CriterionError
 from provenn.logic import Refutation
 
 if TYPE_CHECKING:
-    from provenn.criteria.theory.rows import Row, RowSource
+    from provenn.criteria.theory.rows import Row, RowFinder
 
 __all__ = ["CriterionTheory", "Literal", "is_refuted"]
 
@@ -122,11 +122,11 @@ class CriterionTheory:
         return None
 
     @cached_property
-    def _rows(self) -> RowSource:
+    def _rows(self) -> RowFinder:
         """The rows of all conditions that can be read."""
-        from provenn.criteria.theory.rows import RowSource  # noqa: PLC0415 - only questions about all catalogs need it
+        from provenn.criteria.theory.rows import RowFinder  # noqa: PLC0415 - only questions about all catalogs need it
 
-        return RowSource({label: leaf for label in self._columns if (leaf := self._get_leaf(label))})
+        return RowFinder({label: leaf for label in self._columns if (leaf := self._get_leaf(label))})
 
     def draw_row(self, row: Row) -> Row:
         """Return a row with random values of the attributes of atoms that it lacks."""

@@ -22,7 +22,7 @@ from provenn.criteria.theory.terms import TermGraph
 from provenn.criteria.theory.values import Values, restrict_to_ranges
 from provenn.criteria.types import Type
 
-__all__ = ["Row", "RowSource"]
+__all__ = ["Row", "RowFinder"]
 
 Row = Mapping[AttributeIdentity, Key | None]
 """The keys of the values of a row; None is NULL."""
@@ -34,7 +34,7 @@ _MOST_CHOSEN: Final = 3
 _SEED: Final = 20121
 
 
-class RowSource:
+class RowFinder:
     """Finds rows for combinations of conditions, and decides conditions on rows.
 
     Parameters
