@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from provenn.database.tables import settings
 
@@ -22,15 +22,18 @@ UNFINISHED = "unfinished"
 VISIBILITY = "visibility"
 """The key of the default visibility of names: "private" or "public"."""
 
+_VALUE = select(settings.c.value).where(settings.c.key == bindparam("name"))
+_CHANGE = update(settings).where(settings.c.key == bindparam("name")).values(value=bindparam("new_value"))
+
 
 def read_setting(reading: Reading, key: str) -> str | None:
     """Return the value of a setting, or None."""
-    return reading.connection.scalar(select(settings.c.value).where(settings.c.key == key))
+    return reading.connection.scalar(_VALUE, {"name": key})
 
 
 def change_setting(writing: Writing, key: str, value: str) -> None:
     """Set a setting, replacing an earlier value."""
-    changed = writing.connection.execute(update(settings).where(settings.c.key == key).values(value=value))
+    changed = writing.connection.execute(_CHANGE, {"name": key, "new_value": value})
     if not changed.rowcount:
         writing.connection.execute(insert(settings), {"key": key, "value": value})
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, Select, func, insert, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, insert, select
 
 from provenn.batches import split_batches
 from provenn.database.tables import attributes, catalogs, schemas
@@ -77,6 +77,9 @@ def list_new_attributes(catalog: Catalog) -> list[tuple[str, AttributeIdentity]]
     ]
 
 
+_STORED_SCHEMAS = select(schemas.c.digest).where(schemas.c.digest.in_(bindparam("digests", expanding=True)))
+
+
 def add_schemas(reading: Reading, catalogs: Iterable[Catalog]) -> Mapping[str, str]:
     """Add the schemas of new catalogs; return the digest of each catalog's schema, by the catalog's digest.
 
@@ -88,7 +91,7 @@ def add_schemas(reading: Reading, catalogs: Iterable[Catalog]) -> Mapping[str, s
     stored = {
         digest
         for batch in split_batches(digests.values())
-        for digest in reading.connection.scalars(select(schemas.c.digest).where(schemas.c.digest.in_(batch)))
+        for digest in reading.connection.scalars(_STORED_SCHEMAS, {"digests": batch})
     }
     rows = [
         {"digest": digest, "attributes": count_schema_attributes(names), "names": names}

@@ -59,6 +59,8 @@ _NAMES = select(
     names.c.visibility,
     names.c.project,
 )
+_INSERT_NAMES, _INSERT_CHANGES = insert(names), insert(name_history)
+_STORED = select(catalogs.c.digest).where(catalogs.c.digest.in_(bindparam("digests", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,8 @@ def assign_name(
             new_visibility = read_default_visibility(writing)
         else:
             new_visibility = visibility or "project"
-        row = {"name": name, "owner": writing.who, "visibility": new_visibility, "project": project}
-        writing.connection.execute(insert(names), {**row, **_make_change_values(writing, digest)})
-        _record_change(writing, "name", checked_name, digest)
+        record = NameRecord(checked_name, digest, writing.when, writing.who, writing.who, new_visibility, project)
+        _insert_names(writing, [record])
     elif existing.catalog != digest:
         raise CatalogNameError(
             f"{name} already names the catalog {existing.catalog[:12]}",
@@ -154,11 +155,21 @@ def assign_names(writing: Writing, digests: Mapping[str, CatalogDigest]) -> None
     records = [
         NameRecord(name, digests[name], writing.when, writing.who, writing.who, visibility, None) for name in new_names
     ]
+    _insert_names(writing, records)
+
+
+def _insert_names(writing: Writing, records: Sequence[NameRecord]) -> None:
     rows = [
-        {"name": record.name, "owner": writing.who, "visibility": visibility, "project": None} for record in records
+        {
+            "name": record.name,
+            "owner": record.owner,
+            "visibility": record.visibility,
+            "project": record.project,
+            **_make_change_values(writing, record.catalog),
+        }
+        for record in records
     ]
-    values = [{**row, **_make_change_values(writing, digests[str(row["name"])])} for row in rows]
-    writing.connection.execute(insert(names), values)
+    writing.connection.execute(_INSERT_NAMES, rows)
     _record_changes(writing, "name", [(record, record.catalog) for record in records])
 
 
@@ -387,11 +398,8 @@ def _require_catalog(reading: Reading, digest: CatalogDigest) -> None:
 
 
 def _require_catalogs(reading: Reading, digests: Collection[CatalogDigest]) -> None:
-    query = select(catalogs.c.digest)
     stored = {
-        digest
-        for batch in split_batches(digests)
-        for digest in reading.connection.scalars(query.where(catalogs.c.digest.in_(batch)))
+        digest for batch in split_batches(digests) for digest in reading.connection.scalars(_STORED, {"digests": batch})
     }
     missing = sorted({*digests} - (stored & {*filter_visible(reading, digests)}))
     if missing:
@@ -424,7 +432,7 @@ def _record_changes(writing: Writing, action: str, changes: Sequence[tuple[NameR
         }
         for record, digest in changes
     ]
-    writing.connection.execute(insert(name_history), rows)
+    writing.connection.execute(_INSERT_CHANGES, rows)
     details = [f"{digest or ''} {record.visibility} {record.project or ''}".strip() for record, digest in changes]
     audit_log.record_actions(
         writing, action, [(record.name, detail) for (record, _), detail in zip(changes, details, strict=True)]

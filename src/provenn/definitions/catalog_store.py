@@ -136,29 +136,43 @@ def _find_missing(
 
     If the writer sees a catalog directly, the archive holds all its ancestors and the writer sees them, so that the
     walk ends there. For a definition, only catalogs that people defined count as seen. Each query asks for twice as
-    many catalogs as the previous one: the usual one or two new catalogs cost one or two queries, a long chain a few.
+    many catalogs as the previous one, ancestors included: the usual new catalog costs one query, a long chain a few.
     """
     missing: dict[CatalogDigest, Catalog] = {}
     unseen: set[CatalogDigest] = set()
-    checked: set[CatalogDigest] = set()
-    frontier, most = [*new], max(1, len(new))
-    while frontier:
-        batch: dict[CatalogDigest, Catalog] = {}
-        queue = deque(frontier)
-        while queue and len(batch) < most:
-            catalog = queue.popleft()
-            if catalog.digest not in checked and catalog.digest not in batch:
-                batch[catalog.digest] = catalog
-                queue.extend(catalog.dependencies)
-        checked |= batch.keys()
-        stored, directly_visible = _find_stored(writing, batch, for_run=for_run)
-        missing |= {digest: catalog for digest, catalog in batch.items() if digest not in stored}
-        new_to_writer = [catalog for digest, catalog in batch.items() if digest not in directly_visible]
-        unseen |= {catalog.digest for catalog in new_to_writer}
-        parents = (dependency for catalog in new_to_writer for dependency in catalog.dependencies)
-        frontier = [catalog for catalog in (*frontier, *parents) if catalog.digest not in checked]
-        most *= 2
+    asked: set[CatalogDigest] = set()
+    stored: set[CatalogDigest] = set()
+    directly_visible: set[CatalogDigest] = set()
+    queue, most = deque(new), max(1, len(new))
+    while queue:
+        catalog = queue.popleft()
+        if catalog.digest in unseen:
+            continue
+        if catalog.digest not in asked:
+            most *= 2
+            batch = _list_next([catalog, *queue], most, asked)
+            stored_of_batch, visible_of_batch = _find_stored(writing, batch, for_run=for_run)
+            asked |= batch
+            stored |= stored_of_batch
+            directly_visible |= visible_of_batch
+        if catalog.digest not in stored:
+            missing[catalog.digest] = catalog
+        if catalog.digest not in directly_visible:
+            unseen.add(catalog.digest)
+            queue.extend(catalog.dependencies)
     return missing, unseen
+
+
+def _list_next(wanted: Sequence[Catalog], most: int, asked: Collection[CatalogDigest]) -> set[CatalogDigest]:
+    """Return the digests of wanted catalogs, then of their ancestors: at most so many, none asked for before."""
+    batch: set[CatalogDigest] = set()
+    queue = deque(wanted)
+    while queue and len(batch) < most:
+        catalog = queue.popleft()
+        if catalog.digest not in asked and catalog.digest not in batch:
+            batch.add(catalog.digest)
+            queue.extend(catalog.dependencies)
+    return batch
 
 
 def _select_stored(*, for_run: bool) -> Select[Any]:
@@ -183,6 +197,9 @@ def _find_stored(
     return stored, directly_visible
 
 
+_POPULATIONS = select(populations.c.name, populations.c.key)
+
+
 def add_populations(writing: Writing, needed: Collection[Population]) -> None:
     """Add populations missing in the archive.
 
@@ -191,8 +208,7 @@ def add_populations(writing: Writing, needed: Collection[Population]) -> None:
     PopulationError
         If a population has another key in this archive.
     """
-    rows = writing.connection.execute(select(populations.c.name, populations.c.key))
-    key_by_name = {row.name: row.key for row in rows}
+    key_by_name = dict(iter(writing.connection.execute(_POPULATIONS)))
     for population in sorted(needed, key=lambda population: population.name):
         name, key = population.name, canonical_json([str(kind) for kind in population.key])
         if name not in key_by_name:

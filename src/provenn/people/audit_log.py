@@ -53,6 +53,12 @@ class AuditedAction:
     detail: str
 
 
+_INSERT = insert(audit).returning(audit.c.id, sort_by_parameter_order=True)
+_CHAIN = (
+    update(audit).where(audit.c.id == bindparam("row")).values(previous=bindparam("before"), digest=bindparam("own"))
+)
+
+
 def record_action(writing: Writing, action: str, subject: str, detail: str = "") -> None:
     """Record an action inside its own transaction, with the transaction's person, time and interface.
 
@@ -68,14 +74,13 @@ def record_actions(writing: Writing, action: str, subjects: Sequence[tuple[str, 
     previous = _read_previous_digest(writing)
     # Each digest covers the number of its row, and the digest before: the rows come first, then their digests.
     rows = [{**common, "subject": subject, "detail": detail, "previous": previous} for subject, detail in subjects]
-    numbers = execute(insert(audit).returning(audit.c.id, sort_by_parameter_order=True), rows).scalars().all()
+    numbers = execute(_INSERT, rows).scalars().all()
     links = []
     for number, (subject, detail) in zip(numbers, subjects, strict=True):
         digest = compute_entry_digest(previous, number, writing.when, writing.who, writing.via, action, subject, detail)
         links.append({"row": number, "before": previous, "own": digest})
         previous = digest
-    chained = update(audit).where(audit.c.id == bindparam("row"))
-    execute(chained.values(previous=bindparam("before"), digest=bindparam("own")), links)
+    execute(_CHAIN, links)
     settings.change_setting(writing, AUDIT_HEAD, str(AuditHead(numbers[-1], previous)))
 
 
