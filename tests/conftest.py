@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -20,7 +21,7 @@ from hypothesis import settings
 
 from provenn.processes import make_process_mark
 from provenn.spark import engine
-from tests.leftovers import MEMORY, remove_leftovers
+from tests.leftovers import MEMORY, PREFIX, find_temporary, remove_leftovers
 from tests.made_commands import made_commands  # noqa: F401 - a fixture of all tests
 from tests.shared_statements import shared_statements  # noqa: F401 - a fixture of all tests
 from tests.template_archives import (  # noqa: F401 - fixtures of many rooms
@@ -116,9 +117,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile all of provenn anew
     sys.dont_write_bytecode = False
+    remove_leftovers()
+    _use_own_temporary_folder(config)
     if config.option.basetemp is None and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
-        remove_leftovers()
-        config.option.basetemp = MEMORY / f"provenn-tests-{make_process_mark()}"
+        config.option.basetemp = MEMORY / f"{PREFIX}{make_process_mark()}"
         config.add_cleanup(lambda: shutil.rmtree(config.option.basetemp, ignore_errors=True))
     # Tests of answers ask Spark; those of looks without Spark (tests/look, tests/targets/test_looking.py) compare both.
     os.environ.setdefault("PROVENN_ENGINE", "spark")
@@ -132,6 +134,15 @@ def pytest_configure(config: pytest.Config) -> None:
         setattr(httpx.get.__kwdefaults__["timeout"], timeout, LIMIT)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _use_own_temporary_folder(config: pytest.Config) -> None:
+    """Keep temporary files of this process apart: `check` finds what killed processes leave among all of them."""
+    folder = find_temporary() / f"{PREFIX}{make_process_mark()}"
+    folder.mkdir(mode=0o755, exist_ok=True)
+    folder.chmod(0o755)  # PostgreSQL, which runs as another user, passes through
+    os.environ["TMPDIR"], tempfile.tempdir = str(folder), None
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.hookimpl(wrapper=True)
