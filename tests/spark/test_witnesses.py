@@ -15,7 +15,7 @@ from provenn.criteria.nodes import Constant
 from provenn.criteria.row_values import Uncertain, evaluate_condition
 from provenn.criteria.types import BOOLEAN, DATE, STRING
 from provenn.knowledge.consequences import build_knowledge
-from provenn.knowledge.row_search import find_row
+from provenn.knowledge.row_search import RowSearch
 from provenn.logic.terms import term
 from provenn.targets.known import build_definition
 from tests.catalogs.samples import base
@@ -146,7 +146,7 @@ def test_rows_that_tell_criteria_apart_do_so_on_spark(engine, number):
             left = SelectSources.of(left, "col > 1 OR twice IS NULL")
         lineage = {catalog.digest: catalog for catalog in cone(left, right)}
         known = build_knowledge(map(build_definition, lineage.values()))
-        row = find_row(known, lineage, term(left.digest) - right.digest)
+        row = RowSearch(known, lineage).find_row(term(left.digest) - right.digest)
         if row is not None:
             assert left.digest in row.inside
             assert right.digest not in row.inside

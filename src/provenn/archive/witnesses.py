@@ -106,7 +106,7 @@ def find_help(
     further
         Further regions for which rows are sought, beside those where the statement would be false.
     """
-    from provenn.knowledge.row_search import find_row  # noqa: PLC0415 - only a question why needs rows
+    from provenn.knowledge.row_search import RowSearch  # noqa: PLC0415 - only a question why needs rows
 
     digests = [CatalogDigest(label) for label in statement.labels]
     mentioned = {digest for fact in known.facts for digest in fact.catalogs}
@@ -116,7 +116,8 @@ def find_help(
         return Help()
     closest = _find_closest(known.knowledge, statement, _list_limits(catalogs, digests))
     vocabulary = Vocabulary.of(reading, digests, user_names, closest)
-    rows = ((region, find_row(known, catalogs, region)) for region in (*_find_counter_regions(statement), *further))
+    search = RowSearch(known, catalogs)
+    rows = ((region, search.find_row(region)) for region in (*_find_counter_regions(statement), *further))
     return Help(
         tuple(map(vocabulary.translate_statement, closest)),
         tuple(_describe_row(region, row, catalogs, vocabulary) for region, row in rows if row is not None),

@@ -19,7 +19,7 @@ from provenn.dbt.tables import Violation
 from provenn.digests import CatalogDigest
 from provenn.errors import ContradictionError
 from provenn.knowledge.consequences import TracedKnowledge
-from provenn.knowledge.row_search import find_row
+from provenn.knowledge.row_search import RowSearch
 from provenn.logic import Statement, disjoint, empty, equal, subset, superset
 from provenn.logic.terms import Term, term
 
@@ -216,7 +216,7 @@ class _Comparer:
 
     def _find_row(self, region: Term, table: ComparedTable) -> str:
         """Return a possible row in a region, in words; empty if the search finds none."""
-        row = find_row(self.known, self.catalogs, region)
+        row = RowSearch(self.known, self.catalogs).find_row(region)
         if row is None:
             return ""
         names = {

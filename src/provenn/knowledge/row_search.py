@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice, product
+from math import prod
 from random import Random
 
 from provenn import deadline
 from provenn.catalogs import Catalog
 from provenn.criteria import AttributeIdentity, parse_criterion
+from provenn.criteria.cut_labels import read_cut
 from provenn.criteria.nodes import ColumnNode, Condition, Constant, Node
 from provenn.criteria.row_candidates import list_candidates
 from provenn.criteria.row_values import Uncertain, evaluate_condition, evaluate_node
@@ -27,7 +29,7 @@ from provenn.logic import Statement, empty
 from provenn.logic.statements import And, Not, Or, Property, SetComparison
 from provenn.logic.terms import Term
 
-__all__ = ["PossibleRow", "find_row"]
+__all__ = ["PossibleRow", "RowSearch"]
 
 _MOST_LISTED, _MOST_RANDOM, _MOST_OF_COLUMN = 1500, 1500, 12
 
@@ -50,29 +52,35 @@ class PossibleRow:
     inside: frozenset[CatalogDigest]
 
 
-class _Silent(Exception):  # noqa: N818 - no failure: there is no answer
-    """Nothing can be said about rows."""
-
-
-def find_row(known: TracedKnowledge, catalogs: Mapping[CatalogDigest, Catalog], region: Term) -> PossibleRow | None:
-    """Return the values of a possible row in a region, or None if the search finds no row.
+class RowSearch:
+    """The search for rows in regions of some catalogs.
 
     Parameters
     ----------
     known
         The knowledge about the catalogs.
     catalogs
-        The catalogs of the region and of the facts, with their lineage.
-    region
-        The region, over digests of catalogs.
+        The catalogs of the regions and of the facts, with their lineage.
     """
-    guide = _find_guide(known, region)
-    if guide is None:
-        return None
-    try:
-        return _Search.of(known, catalogs, region, guide).run()
-    except _Silent:
-        return None
+
+    def __init__(self, known: TracedKnowledge, catalogs: Mapping[CatalogDigest, Catalog]) -> None:
+        self._known = known
+        self._catalogs = catalogs
+        self._criteria: dict[tuple[str, ...], _Criteria | None] = {}
+
+    def find_row(self, region: Term) -> PossibleRow | None:
+        """Return the values of a possible row in a region over digests of catalogs, or None if none is found."""
+        guide = _find_guide(self._known, region)
+        if guide is None:
+            return None
+        criteria = self._read_criteria(region.labels)
+        return None if criteria is None else _Search(region, criteria, guide).run()
+
+    def _read_criteria(self, labels: tuple[str, ...]) -> _Criteria | None:
+        """Return the criteria that decide about a row in a region with some labels; None if something else does."""
+        if labels not in self._criteria:
+            self._criteria[labels] = _Criteria.of(self._known, self._catalogs, labels)
+        return self._criteria[labels]
 
 
 def _find_guide(known: TracedKnowledge, region: Term) -> frozenset[str] | None:
@@ -87,6 +95,89 @@ def _holds(region: Term, contains: Callable[[str], bool]) -> bool:
 
 
 @dataclass(slots=True)
+class _Criteria:
+    """The criteria that decide about a row.
+
+    Parameters
+    ----------
+    catalogs
+        The catalogs of the region and of the facts.
+    facts
+        The facts that a row must not violate.
+    conditions
+        The criteria, by label.
+    formulas
+        The expressions of derived attributes, by identity.
+    columns
+        The attributes that are tried, by identity.
+    by_column
+        The labels of the criteria that read a single attribute, by identity.
+    """
+
+    catalogs: Mapping[CatalogDigest, Catalog]
+    facts: tuple[Statement, ...]
+    conditions: dict[str, Condition] = field(default_factory=dict)
+    formulas: dict[AttributeIdentity, Node] = field(default_factory=dict)
+    columns: dict[AttributeIdentity, ColumnNode] = field(default_factory=dict)
+    by_column: dict[AttributeIdentity, list[str]] = field(default_factory=dict)
+    _candidates: Mapping[AttributeIdentity, list[Constant]] | None = None
+
+    @classmethod
+    def of(
+        cls, known: TracedKnowledge, catalogs: Mapping[CatalogDigest, Catalog], labels: tuple[str, ...]
+    ) -> _Criteria | None:
+        """Read all criteria that decide about a row in a region with some labels.
+
+        Returns None if something else decides about the region: a sample, a match, a function in Python. A set that
+        only facts mention may be decided by something else. Then the guide says whether the row is in it.
+        """
+        population = catalogs[CatalogDigest(labels[0])].population
+        facts = tuple(
+            fact.statement
+            for fact in known.facts
+            if all(digest in catalogs and catalogs[digest].population == population for digest in fact.catalogs)
+        )
+        digests = dict.fromkeys((*labels, *(label for fact in facts for label in fact.labels)))
+        criteria = cls(
+            {digest: catalogs[digest] for label in digests if (digest := CatalogDigest(label)) in catalogs}, facts
+        )
+        unread = criteria._read_conditions(AttributeOrigins.of(catalogs.values()))
+        decisive = {label for digest in labels for label in catalogs[CatalogDigest(digest)].extent.labels}
+        return None if unread & decisive else criteria
+
+    def _read_conditions(self, attributes: AttributeOrigins) -> set[str]:
+        """Read the criteria in the extents, and the expressions of their attributes; return labels that have none."""
+        unread = set()
+        for label in dict.fromkeys(label for catalog in self.catalogs.values() for label in catalog.extent.labels):
+            if is_catalog_label(label):
+                continue
+            try:
+                condition = _read_condition(label, attributes)
+                columns, formulas = attributes.trace_columns(condition)
+            except (ProvennError, UnknownOrigin):
+                unread.add(label)
+                continue
+            self.conditions[label] = condition
+            self.columns |= columns
+            self.formulas |= formulas
+            if len(columns) == 1:
+                self.by_column.setdefault(next(iter(columns)), []).append(label)
+        return unread
+
+    def list_candidates(self) -> Mapping[AttributeIdentity, list[Constant]]:
+        """Return the values to try, by attribute."""
+        if self._candidates is None:
+            roots = [*self.conditions.values(), *self.formulas.values()]
+            self._candidates = {identity: list_candidates(column, roots) for identity, column in self.columns.items()}
+        return self._candidates
+
+
+def _read_condition(label: str, attributes: AttributeOrigins) -> Condition:
+    cut = read_cut(label, {AttributeIdentity(name): attribute for name, attribute in attributes.by_name.items()})
+    return parse_criterion(label, attributes.by_name, canonical=True).condition if cut is None else cut
+
+
+@dataclass(frozen=True, slots=True)
 class _Search:
     """The search for a row.
 
@@ -94,86 +185,27 @@ class _Search:
     ----------
     region
         The wanted region.
-    catalogs
-        The catalogs of the region and of the facts.
-    facts
-        The facts that a row must not violate.
+    criteria
+        The criteria that decide about a row.
     guide
         The sets of an object in the region.
-    conditions
-        The criteria, by label.
-    formulas
-        The expressions of derived attributes, by identity.
-    columns
-        The attributes that are tried, by identity.
     """
 
     region: Term
-    catalogs: Mapping[CatalogDigest, Catalog]
-    facts: tuple[Statement, ...]
+    criteria: _Criteria
     guide: frozenset[str]
-    conditions: dict[str, Condition] = field(default_factory=dict)
-    formulas: dict[AttributeIdentity, Node] = field(default_factory=dict)
-    columns: dict[AttributeIdentity, ColumnNode] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        known: TracedKnowledge,
-        catalogs: Mapping[CatalogDigest, Catalog],
-        region: Term,
-        guide: frozenset[str],
-    ) -> _Search:
-        """Read all criteria that decide about a row.
-
-        Raises
-        ------
-        _Silent
-            If something else decides about the region: a sample, a match, a function in Python.
-        """
-        population = catalogs[CatalogDigest(region.labels[0])].population
-        facts = tuple(
-            fact.statement
-            for fact in known.facts
-            if all(digest in catalogs and catalogs[digest].population == population for digest in fact.catalogs)
-        )
-        digests = dict.fromkeys((*region.labels, *(label for fact in facts for label in fact.labels)))
-        decisive = {digest: catalogs[digest] for label in digests if (digest := CatalogDigest(label)) in catalogs}
-        search = cls(region, decisive, facts, guide)
-        search._read_criteria(AttributeOrigins.of(catalogs.values()))
-        return search
-
-    def _read_criteria(self, attributes: AttributeOrigins) -> None:
-        """Parse the criteria in the extents of the catalogs, and the expressions of the attributes in the criteria.
-
-        A set mentioned by facts alone may be decided by something else. Then the guide says whether the row is in it.
-        """
-        decisive = {
-            label for digest in self.region.labels for label in self.catalogs[CatalogDigest(digest)].extent.labels
-        }
-        for label in dict.fromkeys(label for catalog in self.catalogs.values() for label in catalog.extent.labels):
-            if is_catalog_label(label):
-                continue
-            try:
-                condition = parse_criterion(label, attributes.by_name, canonical=True).condition
-                columns, formulas = attributes.trace_columns(condition)
-            except (ProvennError, UnknownOrigin):
-                if label in decisive:
-                    raise _Silent from None
-                continue
-            self.conditions[label] = condition
-            self.columns |= columns
-            self.formulas |= formulas
 
     def run(self) -> PossibleRow | None:
         """Return the first fitting row."""
-        roots = [*self.conditions.values(), *self.formulas.values()]
-        candidates = {identity: list_candidates(column, roots) for identity, column in self.columns.items()}
+        candidates = self.criteria.list_candidates()
         plain = {
             identity: [constant for constant in constants if constant.key is not None]
             for identity, constants in candidates.items()
         }
-        for row in chain(_list_rows(plain), self._guide_rows(candidates), self._draw_rows(candidates)):
+        listed = [_list_rows(plain), self._guide_rows(candidates)]
+        if prod(min(len(constants), _MOST_OF_COLUMN) for constants in plain.values()) > _MOST_LISTED:
+            listed.reverse()  # the plain rows differ in few attributes, those of the guide fit better
+        for row in chain(*listed, self._draw_rows(candidates)):
             deadline.check()
             inside = self._locate(row)
             if inside is not None:
@@ -183,7 +215,7 @@ class _Search:
     def _guide_rows(self, candidates: Mapping[AttributeIdentity, list[Constant]]) -> Iterator[_Row]:
         """Yield rows of attributes that fulfil the criteria of a single attribute as the guide does."""
         agreeing = {
-            identity: [constant for constant in constants if self._agrees({identity: constant})] or constants
+            identity: [constant for constant in constants if self._agrees(identity, constant)] or constants
             for identity, constants in candidates.items()
         }
         return _list_rows(agreeing)
@@ -195,12 +227,12 @@ class _Search:
             for _ in range(_MOST_RANDOM if candidates else 0):
                 yield {identity: random.choice(constants) for identity, constants in candidates.items()}
 
-    def _agrees(self, row: _Row) -> bool:
-        """Tell whether the criteria decided by some values are as in the guide."""
-        values = self._complete(row)
-        for label, condition in self.conditions.items():
+    def _agrees(self, identity: AttributeIdentity, constant: Constant) -> bool:
+        """Tell whether the criteria that a value of an attribute decides are as in the guide."""
+        values = self._complete({identity: constant})
+        for label in self.criteria.by_column.get(identity, ()):
             try:
-                holds = evaluate_condition(condition, values) is True
+                holds = evaluate_condition(self.criteria.conditions[label], values) is True
             except Uncertain:
                 continue
             if holds != (label in self.guide):
@@ -214,33 +246,35 @@ class _Search:
 
         def is_member(label: str) -> bool:
             if label not in truths:
-                condition = self.conditions.get(label)
+                condition = self.criteria.conditions.get(label)
                 truths[label] = (
                     label in self.guide if condition is None else bool(evaluate_condition(condition, values))
                 )
             return truths[label]
 
         def contains_row(label: str) -> bool:
-            return self.catalogs[CatalogDigest(label)].extent.evaluate(is_member, everything=True)
+            return self.criteria.catalogs[CatalogDigest(label)].extent.evaluate(is_member, everything=True)
 
         try:
             if not _holds(self.region, contains_row):  # most rows: the other criteria need not be evaluated
                 return None
-            for label in self.conditions:
+            for label in self.criteria.conditions:
                 is_member(label)
         except Uncertain:
             return None
         inside = frozenset(
-            digest for digest, catalog in self.catalogs.items() if catalog.extent.evaluate(is_member, everything=True)
+            digest
+            for digest, catalog in self.criteria.catalogs.items()
+            if catalog.extent.evaluate(is_member, everything=True)
         )
         contains = inside.__contains__
-        return inside if all(_allows(fact, contains) for fact in self.facts) else None
+        return inside if all(_allows(fact, contains) for fact in self.criteria.facts) else None
 
     def _complete(self, row: _Row) -> _Row:
         """Return a row with the certain values of derived attributes."""
         values = dict(row)
-        for _ in self.formulas:  # an expression may read attributes that later expressions define
-            for identity, formula in self.formulas.items():
+        for _ in self.criteria.formulas:  # an expression may read attributes that later expressions define
+            for identity, formula in self.criteria.formulas.items():
                 if identity not in values:
                     with suppress(Uncertain):
                         values[identity] = evaluate_node(formula, values)
