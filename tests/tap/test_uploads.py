@@ -88,6 +88,30 @@ def test_moments_units_and_missing_values_survive(client):
     assert (document["columns"][1]["unit"], document["columns"][1]["ucd"]) == ("mag", "phot.mag")
 
 
+def test_a_table_may_come_in_a_part_without_a_file_name(client):
+    table = HEAD + FIELD + ROWS + TAIL
+    data = {
+        "LANG": "ADQL",
+        "QUERY": "SELECT a FROM TAP_UPLOAD.mine",
+        "UPLOAD": "mine,param:table",
+        "RESPONSEFORMAT": "csv",
+    }
+    for form in (
+        {"files": {name: (None, value) for name, value in {**data, "table": table}.items()}},
+        {"data": {**data, "table": table}},
+    ):
+        answer = client.post("/tap/sync", **form)
+        assert (answer.status_code, answer.text.split()) == (200, ["a", "1"]), answer.text
+    made = client.post("/tap/async", files={name: (None, value) for name, value in {**data, "table": table}.items()})
+    assert "VOTABLE" not in client.get(f"{made.headers['location']}/parameters").text, "the table is not a parameter"
+
+
+def test_the_remedy_for_a_claim_is_one_that_a_client_has(client):
+    answer = upload(client, HOSTILE["a claim"].encode())
+    assert "in memory" in error_of(answer)
+    assert "provenn allow" not in answer.text
+
+
 def test_a_part_that_is_not_there_is_named(client):
     data = {"LANG": "ADQL", "QUERY": "SELECT * FROM TAP_UPLOAD.mine", "UPLOAD": "mine,param:absent"}
     assert "the request has no part 'absent'" in error_of(client.post("/tap/sync", data=data))

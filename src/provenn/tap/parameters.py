@@ -15,6 +15,7 @@ __all__ = [
     "Parameters",
     "TapQuery",
     "UploadReference",
+    "list_upload_parts",
     "read_query",
     "read_row_limit",
 ]
@@ -26,6 +27,7 @@ LONGEST_VALUE: Final = 500_000
 """The maximum length of the value of a parameter."""
 
 _MOST_UPLOADS: Final = 20
+_PART: Final = "param:"
 _STANDARD: Final = (
     *("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "UPLOAD", "RUNID", "PHASE", "VERSION"),
     *("ACTION", "EXECUTIONDURATION", "DESTRUCTION", "WAIT", "LAST", "AFTER"),
@@ -157,6 +159,18 @@ def read_row_limit(text: str | None) -> int | None:
     return int(plain)
 
 
+def list_upload_parts(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return the names of the parts of a request that its UPLOAD parameters name as tables.
+
+    >>> sorted(list_upload_parts([("upload", "mine,param:part;other,http://stars.example/x"), ("LANG", "ADQL")]))
+    ['part']
+    """
+    values = (value for name, value in pairs if name.upper() == "UPLOAD")
+    places = (entry.partition(",")[2].strip() for value in values for entry in value.split(";"))
+    parts = (place[len(_PART) :] for place in places if place.lower().startswith(_PART))
+    return frozenset(part for part in parts if part.upper() not in _STANDARD)
+
+
 def _read_uploads(values: Sequence[str]) -> tuple[UploadReference, ...]:
     """Return the tables named by UPLOAD: ``name,param:part`` or ``name,http://…``, several separated by semicolons."""
     uploads = []
@@ -167,8 +181,8 @@ def _read_uploads(values: Sequence[str]) -> tuple[UploadReference, ...]:
         table = table.rpartition(".")[2] if table.lower().startswith("tap_upload.") else table
         if not (table.isascii() and table.isidentifier()):
             raise TapError(f"an uploaded table cannot be called {table[:40]!r}", hint="use letters, digits and _")
-        if place.lower().startswith("param:"):
-            uploads.append(UploadReference(table, part=place[len("param:") :]))
+        if place.lower().startswith(_PART):
+            uploads.append(UploadReference(table, part=place[len(_PART) :]))
         elif place.lower().startswith(("http://", "https://")):
             uploads.append(UploadReference(table, address=place))
         else:

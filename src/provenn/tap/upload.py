@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from provenn.catalogs import Base, Files
-from provenn.errors import BaseFilesError, ProvennError, TapError
+from provenn.errors import BaseFilesError, ExpansionError, ProvennError, TapError
 from provenn.gate.entrances import entrance
 
 __all__ = ["convert_uploads"]
@@ -74,6 +74,9 @@ def convert_upload(name: str, path: Path, folder: Path) -> Base:
         return Base.of(replace(files, columns=tuple(columns)), key=None, population=_POPULATION)
     except TapError:
         raise
+    except ExpansionError as error:  # whoever uploads a table cannot change what the gate of the server lets pass
+        hint = "state lengths of arrays that fit the values, or leave out compression"
+        raise TapError(error.message.replace(str(converted), label), hint=hint) from error
     except ProvennError as error:
         raise TapError(error.message.replace(str(converted), label), hint=error.hint) from error
     except (ValueError, TypeError, pa.ArrowException) as error:

@@ -13,7 +13,7 @@ from provenn.errors import NotYoursError, TapError
 from provenn.gate.entrances import entrance
 from provenn.tap.answering import TapAnswer
 from provenn.tap.datalink import format_service
-from provenn.tap.parameters import LONGEST_VALUE, Parameters
+from provenn.tap.parameters import LONGEST_VALUE, Parameters, list_upload_parts
 from provenn.tap.votable_writing import VOTableNotes
 from provenn.web.accounts import get_current_account
 from provenn.web.people import People
@@ -56,13 +56,15 @@ class TapRequest:
 async def read_request(request: Request) -> TapRequest:
     """Return the parameters of a request: those of its address, and those of its form.
 
+    A table may come as a file or, without the name of a file, as text in a part that UPLOAD names.
+
     Raises
     ------
     TapError
         If there are too many parameters, one is too long, or the form is not whole.
     """
     parameters = read_address(request)
-    pairs = list(parameters.pairs)
+    fields: list[tuple[str, str]] = []
     uploads: dict[str, bytes] = {}
     if request.method == "POST":
         async with aclosing(request.stream()) as stream:
@@ -72,10 +74,13 @@ async def read_request(request: Request) -> TapRequest:
                 if isinstance(value, UploadFile):
                     uploads[name] = await value.read()
                 else:
-                    pairs.append((name, value))
+                    fields.append((name, value))
         finally:
             await form.close()
-    return TapRequest(_check_parameters(pairs), uploads)
+    parts = list_upload_parts([*parameters.pairs, *fields])
+    texts = {name: value.encode(errors="replace") for name, value in fields if name in parts and name not in uploads}
+    pairs = [*parameters.pairs, *((name, value) for name, value in fields if name not in texts)]
+    return TapRequest(_check_parameters(pairs), texts | uploads)
 
 
 class _PartsReader(MultiPartParser):
