@@ -204,7 +204,7 @@ class OracleLook(looking._Look):
         file: File | None,
         *,
         keys: bool,
-        region: RegionRows | None = None,
+        region: RegionRows | None = None,  # noqa: ARG002 - the reference has no row groups
     ) -> Iterator[pa.Table]:
         assert file is None, "the reference has tables, not files"
         key = find_key(step.attributes)
