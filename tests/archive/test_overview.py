@@ -162,6 +162,16 @@ def test_another_viewer_learns_nothing_of_private_looks(archive):
     assert bob.context.read(find_tally, archive["gaia"].digest, "overview")["rows_read"] == SOURCES
 
 
+def test_a_kept_tally_names_no_fragments_that_the_viewer_does_not_see(archive, monkeypatch):
+    """Ada's look is no secret; a fragment of a project of hers is one."""
+    with monkeypatch.context() as patch:
+        patch.setattr("provenn.archive.overview._find_fragments", lambda _context, _catalog: (7,))
+        assert archive["bright"].overview().values.fragments == (7,)
+    bob = archive.as_seen_by("bob")
+    assert bob.context.read(find_tally, bob["bright"].digest, "overview")["fragments"] == [7]
+    assert bob["bright"].overview().values.fragments == ()
+
+
 @pytest.mark.parametrize(("name", "where"), [("gaia", "TRUE"), ("bright", "gmag < 15"), ("faint", "NOT gmag < 15")])
 def test_cells_have_as_many_sources_as_cdshealpix_counts(archive, files, name, where):
     cells = archive[name].sky().layers[0].cells

@@ -78,6 +78,18 @@ def test_a_look_reads_the_values_that_spark_reads(seed: int, engine: Engine, tmp
         )
 
 
+@pytest.mark.parametrize("notes", [{"org.apache.spark.version": "2.4.8"}, {"org.apache.spark.legacyDateTime": ""}])
+def test_files_of_an_old_spark_with_days_of_another_calendar_are_left_to_spark(notes: dict[str, str], tmp_path: Path):
+    path = tmp_path / "rows.parquet"
+    table = pa.table({"k": [1, 2], "day": pa.array([-200_000, 0], pa.date32())})
+    parquet.write_table(table.replace_schema_metadata({"org.apache.spark.version": "3.5.1"}), path)
+    base = Base.of(Files.at(path), key=("k",), population="row")
+    assert read_rows(path, base).num_rows == 2
+    parquet.write_table(table.replace_schema_metadata(notes), path)
+    with pytest.raises(NeedsSpark, match="an old Spark wrote"):
+        read_rows(path, base)
+
+
 @pytest.mark.parametrize("text", ["x > y", "ln(x) > 5", "x % 2 < 1", "text LIKE 'a%'"])
 def test_other_criteria_are_left_to_spark(text: str):
     schema = {

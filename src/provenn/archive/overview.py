@@ -222,9 +222,12 @@ def _recall_values(context: Context, catalog: Catalog) -> SeenValues | None:
         )
         for tally in kept["tallies"]
     )
-    lists = {name: tuple(kept[name]) for name in ("columns", "left_out", "fragments")}
-    if lists["left_out"] and lists["fragments"] != _find_fragments(context, catalog):
+    lists = {name: tuple(kept[name]) for name in ("columns", "left_out")}
+    fragments = _find_fragments(context, catalog)  # the person who looked may see others than this viewer
+    if lists["left_out"] and tuple(kept["fragments"]) != fragments:
         return None
     rows = tuple(map(tuple, kept["rows"]))
     curves = recall_curves(kept.get("curves", ()))
-    return SeenValues(kept["rows_read"], kept["is_whole"], rows=rows, tallies=tallies, curves=curves, **lists)
+    return SeenValues(
+        kept["rows_read"], kept["is_whole"], rows=rows, tallies=tallies, fragments=fragments, curves=curves, **lists
+    )

@@ -48,6 +48,10 @@ _STORED: Final[dict[str, tuple[Any, ...]]] = {
 _LEGACY: Final = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 """Keys in footers of Spark: its days before the year 1582 are those of another calendar."""
 
+_VERSION: Final = b"org.apache.spark.version"
+_FIRST_VERSION: Final = b"3.0.0"
+"""The first Spark that writes days of today's calendar without these keys; versions are compared as Spark does."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadColumn:
@@ -167,7 +171,8 @@ def _join_ranges(groups: Sequence[Any], place: int) -> tuple[float, float] | Non
 def _check_footer(file: Any, name: str, columns: Sequence[ReadColumn]) -> None:  # noqa: ANN401 - pyarrow has no types
     """Make sure that the footer of a file has all columns, in types with a known meaning."""
     notes = file.metadata.metadata or {}
-    if any(key in notes for key in _LEGACY) or b"__CHAR_VARCHAR_TYPE_STRING" in b"".join(notes.values()):
+    is_old = notes.get(_VERSION, _FIRST_VERSION) < _FIRST_VERSION or any(key in notes for key in _LEGACY)
+    if is_old or b"__CHAR_VARCHAR_TYPE_STRING" in b"".join(notes.values()):
         raise NeedsSpark(f"an old Spark wrote {name}, or pads its texts")
     schema = file.schema_arrow
     for column in columns:

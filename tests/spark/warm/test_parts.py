@@ -1,5 +1,6 @@
 """The parts of a warm Spark that need no Spark: its folder, its socket, and what commands must have in common."""
 
+import fcntl
 import json
 import os
 import socket
@@ -78,11 +79,31 @@ def test_without_a_keeper_there_is_no_warm_spark():
     assert asking.find_warm_spark() is asking.stop_keeper() is None
     place = folder.make_warm_folder()
     listen_on(place.socket).close()
-    assert asking.find_warm_spark() is asking.stop_keeper() is None
+    assert asking.find_warm_spark() is None
     assert asking.may_attach(), "only attaching tells"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PROVENN_WARM", "off")
         assert not asking.may_attach()
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_stop_removes_what_a_killed_keeper_has_left_unless_another_one_starts():
+    place = folder.make_warm_folder()
+    guest = place.path / "provenn-guest-1"
+
+    def leave_remains():
+        listen_on(place.socket).close()
+        guest.mkdir()
+
+    leave_remains()
+    with place.lock.open("w") as lock:  # a keeper that starts Spark answers only when it is ready
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert asking.stop_keeper() is None
+        assert place.socket.exists()
+        assert guest.exists()
+    assert asking.stop_keeper() is None
+    assert {path.name for path in place.path.iterdir()} == {"lock"}
+    assert not asking.may_attach()
 
 
 def test_a_socket_far_down_works_and_is_of_one_person(tmp_path):

@@ -8,7 +8,8 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -170,6 +171,8 @@ def _wait_until_warm(folder: WarmFolder, idle: float, process: subprocess.Popen[
 def stop_keeper(*, now: bool = False) -> WarmStatus | None:
     """Tell the keeper to end; return its status then, or None if there is no keeper.
 
+    What a keeper that was killed has left is removed.
+
     Parameters
     ----------
     now
@@ -181,6 +184,7 @@ def stop_keeper(*, now: bool = False) -> WarmStatus | None:
     try:
         status = _ask_status(folder, {"want": "stop", "now": now})
     except (OSError, ValueError):
+        _remove_remains(folder)
         return None
     if now or not status.commands:
         deadline = time.monotonic() + _PATIENCE
@@ -247,14 +251,29 @@ def _start_process(folder: WarmFolder, idle: float) -> subprocess.Popen[bytes]:
 
 def _is_locked(folder: WarmFolder) -> bool:
     """Return whether a keeper runs, ready or not."""
+    with _lock_folder(folder) as is_free:
+        return not is_free
+
+
+def _remove_remains(folder: WarmFolder) -> None:
+    """Remove what a keeper that was killed has left, unless another keeper runs or starts."""
+    with _lock_folder(folder) as is_free:
+        if is_free:
+            folder.remove_remains()
+
+
+@contextmanager
+def _lock_folder(folder: WarmFolder) -> Iterator[bool]:
+    """Hold the lock of the folder, if no keeper has it; yield whether that is so."""
     import fcntl  # noqa: PLC0415 - only Unix-like systems have it
 
     with folder.lock.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            return True
-    return False
+            yield False
+        else:
+            yield True
 
 
 def _read_last_line(folder: WarmFolder) -> str:

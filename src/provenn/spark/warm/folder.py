@@ -8,6 +8,7 @@ which this does not hold is not used.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from provenn.errors import EngineError
 from provenn.processes import make_machine_mark
 from provenn.spark.cache import find_cache_folder
+from provenn.spark.warm.worker_side import end_daemons
 
 __all__ = ["WarmFolder", "find_warm_folder", "make_warm_folder"]
 
@@ -45,6 +47,13 @@ class WarmFolder:
     def lock(self) -> Path:
         """The file that the keeper locks as long as it lives."""
         return self.path / "lock"
+
+    def remove_remains(self) -> None:
+        """Remove what a keeper that was killed has left; the caller holds the lock."""
+        self.socket.unlink(missing_ok=True)
+        for guest in self.path.glob("provenn-guest-*"):
+            end_daemons(guest)
+            shutil.rmtree(guest, ignore_errors=True)
 
 
 def find_warm_folder() -> WarmFolder | None:

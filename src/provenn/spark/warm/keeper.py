@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -227,9 +226,7 @@ def keep_spark(idle: float) -> int:
         except OSError:
             write_log("another keeper runs")
             return TAKEN
-        for left in folder.path.glob("provenn-guest-*"):  # of a keeper that was killed
-            end_daemons(left)
-            shutil.rmtree(left, ignore_errors=True)
+        folder.remove_remains()
         surroundings = describe_surroundings()
         refuses_confined = read_status(os.getpid()).get("NoNewPrivs") == "0"
         # Java gets no more powers than the calculators of its commands have: they may find a way to it.
