@@ -1,7 +1,7 @@
 """Pages that show data: what they take once the data are counted, and whether a look at them starts Spark.
 
-Run ``python -m benchmarks.data_pages``; ``--sources 20000`` for a smaller survey. Each page is asked for once by a first
-server, which counts and keeps; a second server, which remembers no page, is measured.
+Run ``python -m benchmarks.data_pages``; ``--sources 20000`` for a smaller survey. Each page is asked of a first server,
+which counts and keeps; a second server, which remembers no page, is measured.
 """
 
 from __future__ import annotations
