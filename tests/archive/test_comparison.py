@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import provenn
+from provenn.archive.region_counts import count_regions
 from provenn.archive.relation import RELATIONS
 from provenn.display import RegionState
 from provenn.errors import ComparisonError, PopulationError, UnknownCatalogError
@@ -53,6 +54,50 @@ def test_each_region_must_be_empty_must_hold_something_or_is_unknown(survey):
     ]
     survey.declare("disjoint(faint, north)")
     assert states(survey.compare("faint", "north"))["in faint and north"] == "must be empty"
+
+
+def test_regions_name_the_declared_facts_they_rest_on(survey):
+    """The proof of the pair needs no declared fact, and yet a region is empty by one."""
+    survey.declare("disjoint(bright, brighter)", reason="a mistake")
+    survey.declare("nonempty(north)")
+    compared = survey.compare("bright", "brighter")
+    assert compared.relations[0].rests_on == ()
+    assert states(compared)["in bright and brighter"] == "must be empty"
+    (fact,) = compared.rests_on
+    assert str(fact.statement) == "disjoint(bright, brighter)"
+    assert f"rests on {fact.words}" in str(compared)
+    assert "a mistake" in compared._repr_html_()
+    assert survey.compare("stars", "faint").rests_on == ()
+
+
+def test_numbers_of_sources_decide_regions_that_facts_leave_open(survey):
+    for name in ("stars", "bright", "brighter"):
+        survey[name].count()
+    compared = survey.compare("bright", "brighter")
+    assert states(compared)["in bright only"] == "unknown"
+    counted, numbers = survey.context.read(count_regions, compared)
+    table = survey["bright"].to_pandas()
+    outer, inner = len(table), int((table["vmag"] < 5).sum())
+    assert outer > inner > 0
+    assert [None if rows is None else (rows.low, rows.high) for rows in numbers] == [
+        None,
+        (0, 0),
+        (outer - inner, outer - inner),
+        (inner, inner),
+    ]
+    assert states(counted)["in bright only"] == "must hold something"
+    assert len(counted.hypercubes) == 1 < len(compared.hypercubes)
+    assert counted.rests_on == ()
+
+
+def test_a_region_decided_by_numbers_names_the_declared_fact_behind_them(survey):
+    assert 0 < survey["brighter"].count() < survey["bright"].count()
+    survey.declare("north <= brighter")
+    compared = survey.compare("bright", "north")
+    assert states(compared)["in bright only"] == "unknown"
+    counted, _ = survey.context.read(count_regions, compared)
+    assert states(counted)["in bright only"] == "must hold something"
+    assert [str(fact.statement) for fact in counted.rests_on] == ["north <= brighter"]
 
 
 def test_the_pairs_are_those_of_relate_reasons_and_hypercubes_included(survey):

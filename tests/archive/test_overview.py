@@ -124,6 +124,7 @@ def test_what_rests_on_a_declared_fact_says_so_and_is_not_kept(archive):
     with pytest.warns(provenn.errors.ProvennWarning):
         overview = archive["bright"].overview()
     assert overview.values.rows == ()
+    assert overview.size_words == "by a declared fact", "nothing was counted"
     assert "#1" in overview.rests_on[0]
     assert count_tallies(archive) == 0
     archive.retract(1, reason="it was one")

@@ -75,6 +75,18 @@ def test_outputs_are_checked_before_spark_starts(survey, tmp_path):
     assert "no runs" in survey("runs"), "a request that cannot succeed is not a failed run"
 
 
+@pytest.mark.parametrize(
+    "command", ["plot bright vmag plx", "sky bright", "relate bright near", "lineage near", "target bright vmag"]
+)
+def test_the_file_of_a_picture_is_checked_before_the_picture_is_made(survey, tmp_path, command, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = survey.fails(f"{command} --svg picture.png")
+    assert "pictures are SVG, and picture.png has another suffix" in said
+    assert "name it picture.svg" in said
+    assert "create the folder first" in survey.fails(f"{command} --svg missing/picture.svg")
+    assert [*tmp_path.glob("*.png")] == []
+
+
 @pytest.mark.usefixtures("without_spark")
 def test_permissions_are_checked_before_spark_starts(survey):
     with TemporaryDirectory() as temporary:  # of which, unlike pytest's, others may read the path
@@ -128,6 +140,28 @@ def test_a_missing_argument_is_explained_with_an_example(command, tmp_path):
     result = CliRunner().invoke(app, command.split(), env={"PROVENN_ARCHIVE": str(tmp_path), **NARROW})
     said = " ".join(re.sub("[│╭╮╰╯─]", " ", result.output).split())
     assert f"For example: provenn {command}" in said
+
+
+def test_an_argument_too_many_is_answered_with_an_example(survey):
+    said = " ".join(re.sub("[│\n]", " ", survey.fails("head bright 3")).split())
+    assert "(3). For example: provenn head bright -n 3" in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("head bright -n three", "'-n': it must be a whole number"),
+        ("sample bright abc", "'FRACTION': it must be a number"),
+    ],
+)
+def test_a_number_that_is_none_is_refused_in_plain_words(survey, typed, words):
+    assert words in " ".join(re.sub("[│\n]", " ", survey.fails(typed)).split())
+
+
+@pytest.mark.parametrize("word", ["rm", "delete"])
+def test_a_name_to_delete_that_is_missing_is_explained_with_a_deletion(survey, word):
+    said = " ".join(re.sub("[│\n]", " ", survey.fails(word)).split())
+    assert "For example: provenn name bright --delete" in said
 
 
 def test_a_population_explains_itself(stars):

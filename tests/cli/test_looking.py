@@ -249,17 +249,23 @@ def test_compare_for_people_for_programs_and_as_a_picture(survey: Session):
             "  both == bright & near   both: the attributes of bright and near, for the sources common to all",
             "  outside: must hold something",
             "  in both only: must be empty",
-            "  in near only: unknown",
+            "  in near only: unknown, at most 6 sources",
             "  in near and both only: must be empty",
             "  in bright only: must be empty",
             "  in bright and both only: must be empty",
             "  in bright and near only: must be empty",
-            "  in bright, near and both: unknown",
+            "  in bright, near and both: unknown, at most 5 sources",
         ]
     )
     told = survey.json("compare bright near")
-    assert set(told) == {"names", "digests", "regions", "relations", "hypercubes"}
-    assert told["regions"][2] == {"inside": [True, False], "words": "in bright only", "state": "empty"}
+    assert set(told) == {"names", "digests", "regions", "rests_on", "relations", "hypercubes"}
+    assert told["regions"][2] == {
+        "inside": [True, False],
+        "words": "in bright only",
+        "state": "empty",
+        "low": 0,
+        "high": 0,
+    }
     assert told["relations"][0]["summary"] == "subset"
     assert parsed(survey("compare bright near --svg -"))
     assert "two or three catalogs can be compared, not 1" in survey.fails("compare bright")

@@ -45,6 +45,12 @@ def test_a_map_has_links_lines_and_escaped_names():
     assert any("odd" in (text.text or "") for text in tagged(root, "text"))
 
 
+def test_the_graticule_is_seen_over_a_sky_full_of_sources():
+    paths = tagged(parsed(sky_map_svg([make_square(200.0, 10.0)])), "path")
+    fills = [path.get("fill") for path in paths]
+    assert fills.index("none") > max(place for place, fill in enumerate(fills) if fill not in (None, "none"))
+
+
 @pytest.mark.parametrize("view", [None, SkyView(0, 90, 5), SkyView(359.9, -89, 30), SkyView(120, 0, 0.05)])
 def test_maps_of_every_part_of_the_sky_are_drawn(view):
     parsed(sky_map_svg([make_square(0.0, 88.0)], view=view))

@@ -24,6 +24,8 @@ def test_the_lists_are_those_that_the_archive_proves(client, archive):
     assert related["apart"] == {"faint", "rest", "tenth", "both"}  # it was declared that tenth is faint
     page = read(client.get("/catalogs/bright/sets").text)
     assert page.links["stars"] == "/catalogs/stars"
+    assert told["declared"] == len([fact for fact in archive.facts() if fact.origin == "declared"]) > 0
+    assert page.links["declared fact" if told["declared"] == 1 else "declared facts"] == "/knowledge?origin=declared"
 
 
 def test_a_long_list_is_bounded_and_goes_on_in_pages(client, archive):

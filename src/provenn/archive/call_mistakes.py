@@ -94,11 +94,11 @@ def _find_unknown(declared: Signature, keywords: Mapping[str, Any]) -> list[str]
 
 def _list_needed(declared: Signature) -> list[str]:
     """Return the arguments without a default."""
-    several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     return [
         parameter.name
         for parameter in declared.parameters.values()
-        if parameter.default is Parameter.empty and parameter.kind not in several
+        if parameter.default is Parameter.empty and parameter.kind not in variadic
     ]
 
 

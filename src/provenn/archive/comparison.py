@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from provenn.archive.relation import Relation
 from provenn.display import RegionState, venn_states_svg
 from provenn.display.venn_regions import name_region
+from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Relationship
 
 __all__ = ["Comparison", "RegionKnown", "describe_regions"]
@@ -65,6 +66,8 @@ class Comparison:
         Each region of their Venn diagram; the last catalog changes fastest, outside before inside.
     relations
         How each pair relates, with reasons. A single catalog is paired with itself.
+    rests_on
+        The declared facts on which the regions rest, by number.
     """
 
     names: tuple[str, ...]
@@ -72,18 +75,23 @@ class Comparison:
     hypercubes: Relationship
     regions: tuple[RegionKnown, ...]
     relations: tuple[Relation, ...]
+    rests_on: tuple[Fact, ...] = ()
 
     @property
     def caveats(self) -> tuple[str, ...]:
         """The assumptions of the answer about base files, a sentence each."""
         return tuple(dict.fromkeys(line for relation in self.relations for line in relation.caveats))
 
+    @property
+    def _support(self) -> tuple[str, ...]:
+        return tuple(f"rests on {fact.words}" for fact in self.rests_on)
+
     def venn_svg(self, *, inline: bool = False) -> str:
         """Draw the Venn diagram with the state of each region; `inline` uses the colours of the surrounding page."""
         return venn_states_svg(self.names, [region.state for region in self.regions], inline=inline)
 
     def __str__(self) -> str:
-        lines = (*self.regions, *self.caveats)
+        lines = (*self.regions, *self._support, *self.caveats)
         return "\n".join([*(relation.words for relation in self.relations), *(f"  {line}" for line in lines)])
 
     def _repr_html_(self) -> str:
@@ -99,7 +107,7 @@ class Comparison:
                 what="; ".join(relation.words for relation in self.relations),
                 rows=tuple((region.words, region.says) for region in self.regions),
                 tables=(Table("reasons", ("what", "fact", "because"), reasons),),
-                warnings=self.caveats,
+                warnings=(*self._support, *self.caveats),
                 picture=self.venn_svg(inline=True),
             )
         )

@@ -89,7 +89,7 @@ class Overview:
     def size_words(self) -> str:
         """How the number of sources is known, in a word."""
         if self.size.is_exact:
-            return "counted"
+            return "by a declared fact" if self.rests_on and not self.size.low else "counted"
         bounds = "bounded" if self.size.high is not None or self.size.low else ""
         guess = "estimated" if self.size.estimate is not None else ""
         return " and ".join(filter(None, (bounds, guess))) or "unknown without reading data"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,11 +14,11 @@ from provenn.archive.array_curves import is_magnitude
 from provenn.archive.context import Context
 from provenn.archive.data import LIMIT
 from provenn.archive.kept_tallies import keep_made_tally, plan_columns, recall_tally
+from provenn.archive.picture_files import write_svg_file
 from provenn.catalogs import Catalog
 from provenn.catalogs.schema import Attribute
 from provenn.criteria.types import DATE, INTEGRAL, TIMESTAMP, TIMESTAMP_NTZ, Type
 from provenn.display.density_plot import CurvePoints, PlotAxis, density_svg, light_curve_svg
-from provenn.durable import write_durably
 from provenn.errors import PictureError
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class Plot:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the plot as an SVG file."""
-        write_durably(Path(path), self.svg().encode())
+        write_svg_file(path, self.svg())
 
     def _repr_svg_(self) -> str:
         return self.svg()

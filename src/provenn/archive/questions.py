@@ -17,6 +17,7 @@ from typing import Literal
 from provenn.archive.comparison import Comparison, describe_regions
 from provenn.archive.knowledge_cache import KnowledgeCache
 from provenn.archive.proof import Proof
+from provenn.archive.region_support import find_region_support
 from provenn.archive.relation import RELATIONS, Relation, Summary
 from provenn.archive.witnesses import Help, find_help
 from provenn.catalogs.population import ONE_POPULATION, make_plural
@@ -30,6 +31,7 @@ from provenn.knowledge.stored_facts import Fact, list_catalogs, read_closed_cone
 from provenn.logic import Relationship, Statement, World, equal
 from provenn.logic.knowledge.set_index import SetRelation
 from provenn.logic.terms import term
+from provenn.words.proof_chains import select_declared_facts
 from provenn.words.vocabulary import SHORT, SUPPOSED, Vocabulary
 
 __all__ = [
@@ -113,8 +115,9 @@ def compare_catalogs(
     answers = [
         None if statement is None else _explain_proved(reading, known, statement, "holds") for _, statement in summaries
     ]
-    cited = [fact for answer in answers if answer is not None for fact, _ in answer.because]
-    because = [reason for answer in answers if answer is not None for reason in answer.because]
+    support = find_region_support(known, different, possible)
+    because = [*(reason for answer in answers if answer is not None for reason in answer.because), *support]
+    cited = [fact for fact, _ in because]
     vocabulary = Vocabulary.of(reading, different, user_names, cited, _list_defining_catalogs(because))
     word = vocabulary.word
     hypercubes = Relationship.from_arrays(map(word, different), possible.arrays())
@@ -144,7 +147,8 @@ def compare_catalogs(
         )
     )
     names = tuple(map(word, different))
-    comparison = Comparison(names, different, hypercubes, describe_regions(names, hypercubes), relations)
+    rests_on = select_declared_facts(vocabulary.describe_reasons(reading, support))
+    comparison = Comparison(names, different, hypercubes, describe_regions(names, hypercubes), relations, rests_on)
     return comparison, [answer for answer in answers if answer is not None and answer.is_new]
 
 

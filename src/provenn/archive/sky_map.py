@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from provenn.archive.picture_files import write_svg_file
 from provenn.archive.sky_cells import CellCounts, count_cells
 from provenn.digests import is_catalog_label
 from provenn.display.figure import shorten_label
 from provenn.display.sky_map import MOST_LAYERS, SkyCells, SkyLinks, SkyOutline, SkyView, sky_map_svg
-from provenn.durable import write_durably
 from provenn.errors import PictureError
 from provenn.sky import Region, read_call
 from provenn.sky.cell_numbers import trace_cells
@@ -115,7 +114,7 @@ class SkyMap:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the map as an SVG file."""
-        write_durably(Path(path), self.svg().encode())
+        write_svg_file(path, self.svg())
 
     def _repr_svg_(self) -> str:
         return self.svg()

@@ -25,6 +25,8 @@ __all__ = ["app", "main", "make_app"]
 
 
 _EXAMPLE = re.compile(r"- `(provenn [^`]+)`")
+_VALIDATOR = re.compile(r"Input should be a valid (integer|number)")
+_EXTRA_ARGUMENT = "Got unexpected extra argument"
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer has no name for it
 
 
@@ -73,6 +75,7 @@ class _Commands(_Group):
             if option in _list_options(self, ctx):
                 message = f"{option} comes before the command: provenn {option} {ctx.invoked_subcommand}"
                 _set_message(error, message)
+            _reword(error)
             _add_example(error)
             raise
         except KeyboardInterrupt as interrupt:
@@ -97,13 +100,28 @@ def _set_message(error: Any, message: str) -> None:  # noqa: ANN401 - of typer's
     error.message, error.possibilities = message, None
 
 
+def _reword(error: Any) -> None:  # noqa: ANN401 - of typer's own click
+    """Replace the words of a validator in an error about a number."""
+    kind = _VALIDATOR.match(error.message)
+    if kind is not None:
+        error.message = f"it must be a {'whole ' if kind[1] == 'integer' else ''}number"
+
+
 def _add_example(error: Any) -> None:  # noqa: ANN401 - of typer's own click
-    """Add what a missing argument is, and an example of the command, to the message of its error."""
-    if type(error).__name__ != "MissingParameter" or error.ctx is None:
+    """Add an example of the command to an error about arguments, and what an argument is that is missing."""
+    is_missing = type(error).__name__ == "MissingParameter"
+    if error.ctx is None or not (is_missing or error.message.startswith(_EXTRA_ARGUMENT)):
         return
-    example = _EXAMPLE.search(error.ctx.command.help or "")
-    parts = [getattr(error.param, "help", None), example and f"For example: {example[1]}"]
-    error.message = " ".join(filter(None, parts))
+    example = _choose_example(error.ctx)
+    first = getattr(error.param, "help", None) if is_missing else f"{error.message}."
+    error.message = " ".join(filter(None, (first, example and f"For example: {example}")))
+
+
+def _choose_example(context: Any) -> str | None:  # noqa: ANN401 - of typer's own click
+    """Return an example of a command: if there is any, an example with the flags that are given."""
+    examples: list[str] = _EXAMPLE.findall(context.command.help or "")
+    flags = {f"--{name}" for name, value in context.params.items() if value is True}
+    return max(examples, key=lambda example: len(flags.intersection(example.split())), default=None)
 
 
 def _show_version(wanted: bool) -> None:

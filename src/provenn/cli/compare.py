@@ -1,7 +1,9 @@
 """``provenn compare``: what is known about two or three catalogs together."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,12 +11,16 @@ from provenn.cli.archives import (
     CURRENT_FOLDER,
     ArchivePath,
     caveat_lines,
+    fact_data,
     open_archive_at,
     reason_lines,
     relation_data,
 )
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
+
+if TYPE_CHECKING:
+    from provenn.display.row_counts import Rows
 
 __all__ = ["compare"]
 
@@ -38,23 +44,33 @@ def compare(
     """Compare two or three catalogs: how each pair relates, and what is known about each region.
 
     A region is what some of the catalogs share and the others lack. It *must be empty*, *must hold something*, or is
-    *unknown*.
+    *unknown*. Counts
+    and bounds of its sources are shown as far as they are known, and the declared facts on which the answer rests.
 
     Try:
 
     - `provenn compare bright near both --svg venn.svg`
     """
+    from provenn.archive.region_counts import count_regions  # noqa: PLC0415 - other commands do not count
+
     with open_archive_at(archive_path, as_json) as archive:
-        comparison = archive.compare(*catalogs)
+        comparison, numbers = archive.context.read(count_regions, archive.compare(*catalogs))
         if as_json:
             write_json(
                 {
                     "names": list(comparison.names),
                     "digests": list(comparison.digests),
                     "regions": [
-                        {"inside": list(region.inside), "words": region.words, "state": region.state.value}
-                        for region in comparison.regions
+                        {
+                            "inside": list(region.inside),
+                            "words": region.words,
+                            "state": region.state.value,
+                            "low": None if rows is None else rows.low,
+                            "high": None if rows is None else rows.high,
+                        }
+                        for region, rows in zip(comparison.regions, numbers, strict=True)
                     ],
+                    "rests_on": [fact_data(fact) for fact in comparison.rests_on],
                     "relations": [relation_data(relation) for relation in comparison.relations],
                     "hypercubes": [cube.tolist() for cube in comparison.hypercubes.arrays()],
                 }
@@ -64,8 +80,17 @@ def compare(
                 lines = reason_lines(relation.lines) if why else []
                 support = [] if why else [f"  rests on {fact.words}" for fact in relation.rests_on]
                 write_text("\n".join([relation.words + (", because" if lines else ""), *lines, *support]))
-            write_text(
-                "\n".join([*(f"  {region}" for region in comparison.regions), *caveat_lines(comparison.caveats)])
-            )
+            regions = [
+                f"  {region}{_describe_number(rows)}" for region, rows in zip(comparison.regions, numbers, strict=True)
+            ]
+            shown = set() if why else {fact.id for relation in comparison.relations for fact in relation.rests_on}
+            facts = [f"  rests on {fact.words}" for fact in comparison.rests_on if fact.id not in shown]
+            write_text("\n".join([*regions, *facts, *caveat_lines(comparison.caveats)]))
         if svg is not None:
             write_svg(comparison.venn_svg(), svg)
+
+
+def _describe_number(rows: Rows | None) -> str:
+    """Return the number of sources of a region as a supplement to its state, if it adds anything."""
+    number = "" if rows is None or rows.high == 0 else rows.describe("source")
+    return f", {number}" if number else ""

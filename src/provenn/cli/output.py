@@ -17,6 +17,7 @@ from provenn.hints import phrase_for_command
 __all__ = [
     "AsJson",
     "SvgFile",
+    "check_svg_file",
     "find_width",
     "write_error",
     "write_errors_as_json",
@@ -29,10 +30,25 @@ __all__ = [
 ]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
+
+
+def check_svg_file(file: Path | None) -> Path | None:
+    """Return the path of a picture, checked before anything is computed."""
+    if file is not None and file != Path("-"):
+        from provenn.archive.picture_files import check_svg_path  # noqa: PLC0415 - few commands write pictures
+
+        check_svg_path(file)
+    return file
+
+
 SvgFile = Annotated[
     Path | None,
     typer.Option(
-        "--svg", metavar="FILE", allow_dash=True, help="Draw the answer in this SVG file; - is the standard output."
+        "--svg",
+        metavar="FILE",
+        allow_dash=True,
+        callback=check_svg_file,
+        help="Draw the answer in this SVG file; - is the standard output.",
     ),
 ]
 

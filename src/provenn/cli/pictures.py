@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from provenn.cli.output import write_json
+from provenn.cli.output import check_svg_file, write_json
 from provenn.cli.output_files import open_output_file
 
 __all__ = ["Overwrite", "SvgFile", "write_picture"]
 
-SvgFile = Annotated[Path, typer.Option("--svg", metavar="FILE", help="The SVG file to write.")]
+SvgFile = Annotated[Path, typer.Option("--svg", metavar="FILE", callback=check_svg_file, help="The SVG file to write.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 
 

@@ -93,12 +93,13 @@ def sky_map_svg(
         Whether the picture goes into a page and takes its colours; otherwise it brings its own.
     """
     part = SkyView() if view is None else view
-    parts = [*_draw_graticule(part)]
+    parts: list[Element] = []
     legend: list[Figure] = []
     for colour, layer in zip(_COLOURS, layers, strict=False):
         bounds = _find_classes(layer.counts)
         parts += _draw_cells(part, layer, bounds, colour)
         legend.append(_draw_legend(layer, bounds, colour))
+    parts += _draw_graticule(part)
     parts += [_draw_outline(part, outline) for outline in outlines]
     parts += [] if links is None else _draw_links(part, links)
     frame = _draw_frame(part)
@@ -233,7 +234,7 @@ def _draw_line(view: SkyView, ra: Numbers, dec: Numbers) -> str:
 def _draw_graticule(view: SkyView) -> list[Element]:
     """Return the lines of the graticule."""
     path = "".join(_draw_line(view, ra, dec) for _, ra, dec in view.graticule())
-    return [make_element("path", d=path or "M0 0", fill="none", stroke="currentColor", stroke_opacity=0.22)]
+    return [make_element("path", d=path or "M0 0", fill="none", stroke="currentColor", stroke_opacity=0.3)]
 
 
 def _label_graticule(view: SkyView) -> list[Element]:
@@ -256,7 +257,6 @@ def _label_graticule(view: SkyView) -> list[Element]:
                     x=float(x[place]) - (0 if is_meridian else 4),
                     y=float(y[place]) - 3,
                     font_size=10.0,
-                    fill_opacity=0.75,
                     text_anchor=anchor,
                 )
             )

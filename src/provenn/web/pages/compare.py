@@ -1,10 +1,7 @@
 """The page that compares two or three catalogs, and proves or refutes a statement about catalogs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import islice
-from operator import and_, sub
 from shlex import quote
 from typing import Annotated, Final, Literal
 
@@ -13,9 +10,8 @@ from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse, Response
 
 from provenn.archive import Archive
-from provenn.archive.bounding import bound_regions
-from provenn.archive.comparison import RegionKnown
 from provenn.archive.overlaps import map_overlap, map_region
+from provenn.archive.region_counts import count_regions
 from provenn.archive.witnesses import describe_help
 from provenn.display import relationship_html, venn_states_svg, world_svg
 from provenn.display.row_counts import Rows
@@ -23,7 +19,6 @@ from provenn.display.sky_map import missing_map_svg
 from provenn.display.venn import RegionState
 from provenn.errors import ProvennError, SparkNeededError, TooLargeError
 from provenn.gate.entrances import entrance
-from provenn.logic.terms import Term
 from provenn.web.asking import FormProblem, add_form, make_problem
 from provenn.web.catalog_data import MOST_UNASKED, has_position
 from provenn.web.failures import PAGE_FAILURE
@@ -106,6 +101,8 @@ class ComparedCatalogs:
         Whether a look at the data would tell more: two catalogs whose relation, or a region of it, is unknown.
     has_sky
         Whether all catalogs have positions on the sky.
+    rests_on
+        The declared facts on which the regions rest, in words.
     """
 
     catalogs: tuple[CatalogLink, ...]
@@ -116,6 +113,7 @@ class ComparedCatalogs:
     pairs: tuple[ComparedPair, ...]
     is_open: bool = False
     has_sky: bool = False
+    rests_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,15 +215,13 @@ def suggest_names(archive: Archive) -> tuple[str, ...]:
 
 
 def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
-    comparison = archive.compare(*names, why=True)
+    comparison, numbers = archive.context.read(count_regions, archive.compare(*names, why=True))
     is_pair = len(comparison.names) == 2
     return ComparedCatalogs(
         tuple(CatalogLink(name, digest) for name, digest in zip(comparison.names, comparison.digests, strict=True)),
         tuple(
             VennRegion(region.words, region.state, region.says, sources, "".join("01"[flag] for flag in region.inside))
-            for region, sources in zip(
-                comparison.regions, _bound_regions(archive, comparison.digests, comparison.regions), strict=True
-            )
+            for region, sources in zip(comparison.regions, numbers, strict=True)
         ),
         str(comparison.hypercubes.kind),
         len(comparison.hypercubes),
@@ -243,23 +239,8 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
         ),
         is_pair and any(region.state is RegionState.UNKNOWN for region in comparison.regions),
         all(has_position(archive.catalog(digest)) for digest in comparison.digests),
+        tuple(fact.words for fact in comparison.rests_on),
     )
-
-
-def _bound_regions(archive: Archive, digests: Sequence[str], regions: Sequence[RegionKnown]) -> list[Rows | None]:
-    """Return the number of sources of each region, as far as it is proved; None outside all catalogs."""
-    sets = [Term((digest,)) for digest in digests]
-    terms = [
-        reduce(
-            sub,
-            (catalog for catalog, is_inside in zip(sets, region.inside, strict=True) if not is_inside),
-            reduce(and_, (catalog for catalog, is_inside in zip(sets, region.inside, strict=True) if is_inside)),
-        )
-        for region in regions
-        if any(region.inside)
-    ]
-    bounds = iter(archive.context.read(bound_regions, terms))
-    return [Rows.between(*next(bounds)) if any(region.inside) else None for region in regions]
 
 
 def _prove(archive: Archive, ask: str) -> ProofAnswer:

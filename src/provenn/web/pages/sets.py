@@ -69,6 +69,8 @@ class SetsPage:
         Whether the catalogs were examined: many catalogs are only examined on request.
     relations
         The catalogs by relation.
+    declared
+        The number of declared facts that the proofs may use.
     """
 
     name: str
@@ -77,6 +79,7 @@ class SetsPage:
     looked_through: int
     looked: bool
     relations: tuple[RelatedCatalogs, ...]
+    declared: int = 0
 
 
 def show_sets(
@@ -98,7 +101,8 @@ def show_sets(
         _make_related(kind, _LOOK_UPS[kind][1](archive, catalog) if looked else None, page if relation else 1, size)
         for kind in chosen
     )
-    return SetsPage(catalog.name, catalog.digest, population, total, looked, relations)
+    declared = sum(fact.origin == "declared" for fact in archive.facts()) if looked else 0
+    return SetsPage(catalog.name, catalog.digest, population, total, looked, relations, declared)
 
 
 def _make_related(kind: Kind, catalogs: list[Catalog] | None, page: int, size: int) -> RelatedCatalogs:
