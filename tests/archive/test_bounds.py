@@ -7,10 +7,12 @@ import pytest
 from pyarrow import parquet
 
 import provenn
+from provenn.archive import bounding
 from provenn.archive.bounding import bound_regions
 from provenn.errors import ContradictionError, PopulationError, StatementError, UnknownCatalogError
 from provenn.knowledge.counts import record_count
 from provenn.knowledge.verified_keys import record_verification
+from provenn.logic.counting import bound_numbers
 from provenn.logic.terms import Term
 from provenn.targets.dividing import derive_count
 from provenn.targets.learning import learn_count
@@ -95,6 +97,22 @@ def test_regions_without_proofs_have_the_same_bounds(survey):
         expected = [(found.low, found.high) for found in map(survey.bounds, regions)]
         assert survey.context.read(bound_regions, regions) == expected
         survey.declare("near <= bright")
+
+
+def test_regions_that_were_counted_need_no_other_counts(survey, monkeypatch):
+    """After a look at an overlap, a page with its numbers does not solve with every count of the population."""
+    verify(survey, "stars", 1000)
+    bright, near = survey["bright"], survey["near"]
+    learn(survey, bright=600, near=300, faint=250)
+    regions = [Term((bright.digest,)) & near.digest, Term((bright.digest,)) - near.digest]
+    assert survey.context.read(bound_regions, regions) == [(0, 300), (300, 600)]
+    bright.restrict(near, name="both")
+    learn(survey, both=120)
+    assert survey.context.read(bound_regions, regions) == [(120, 120), (480, 480)]
+    used = []
+    monkeypatch.setattr(bounding, "bound_numbers", lambda *given: used.append(given[2]) or bound_numbers(*given))
+    survey.context.read(bound_regions, regions)
+    assert [len(counts) for counts in used] == [3, 3], "bright, near, and the sources in both"
 
 
 def test_equal_by_count_follows_from_the_same_inequality(survey):

@@ -9,6 +9,7 @@ from provenn.archive.questions import UserNames, check_population, translate_con
 from provenn.archive.references import CatalogReference, find_digest
 from provenn.database.transactions import Reading
 from provenn.definitions.catalog_store import resolve_catalog
+from provenn.definitions.descendants import filter_made_from
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
 from provenn.knowledge.known_counts import collect_counts, find_counted_catalogs
@@ -34,15 +35,23 @@ def bound_regions(reading: Reading, regions: Sequence[Term]) -> list[tuple[int, 
     """Return the least and the most sources of regions of the same catalogs, given by digest, without proofs.
 
     The bounds are those of `bound_sources`: bounds from all facts are at least as strict as bounds from some, unless
-    the search for them was cut short.
+    the search for them was cut short. What the counts of these catalogs alone determine needs no other count.
     """
-    digests = list(dict.fromkeys(label for region in regions for label in region.labels))
-    known, counts = _gather_counts(reading, list(map(CatalogDigest, digests)), {})
+    digests = [CatalogDigest(label) for label in dict.fromkeys(label for region in regions for label in region.labels)]
+    known, counts = _gather_counts(reading, digests, {})
+    catalogs = [CatalogDigest(count.region.labels[0]) for count in counts if len(count.region.labels) == 1]
+    own_labels = {*digests, *filter_made_from(reading, catalogs, digests)}
+    own_counts = [count for count in counts if own_labels.issuperset(count.region.labels)]
     with translate_contradictions(reading, {}):
-        return [_bound_numbers(known, region, counts) for region in regions]
+        return [_bound_numbers(known, region, counts, own_counts) for region in regions]
 
 
-def _bound_numbers(known: TracedKnowledge, region: Term, counts: Sequence[Count]) -> tuple[int, int | None]:
+def _bound_numbers(
+    known: TracedKnowledge, region: Term, counts: Sequence[Count], own_counts: Sequence[Count]
+) -> tuple[int, int | None]:
+    low, high, _ = bound_numbers(known.knowledge, region, own_counts)
+    if low == high:
+        return low, high
     low, high, is_complete = bound_numbers(known.knowledge, region, counts)
     is_strictest = is_complete and not known.knowledge.list_choices()
     if is_strictest or not any(fact.origin == "declared" for fact in known.facts):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from graphlib import TopologicalSorter
 
 from sqlalchemy import select
 
+from provenn.batches import split_batches
 from provenn.database.tables import dependencies
 from provenn.database.transactions import Reading
 from provenn.digests import CatalogDigest
 
-__all__ = ["find_descendants"]
+__all__ = ["filter_made_from", "find_descendants"]
 
 
 def find_descendants(reading: Reading, digest: CatalogDigest) -> tuple[CatalogDigest, ...]:
@@ -26,3 +28,21 @@ def find_descendants(reading: Reading, digest: CatalogDigest) -> tuple[CatalogDi
         parents.setdefault(catalog, set()).add(dependency)
     inner_links = {catalog: digests & parents.keys() for catalog, digests in parents.items()}
     return tuple(TopologicalSorter(inner_links).static_order())
+
+
+def filter_made_from(
+    reading: Reading, among: Collection[CatalogDigest], digests: Collection[CatalogDigest]
+) -> frozenset[CatalogDigest]:
+    """Return the catalogs, among some, that have dependencies, all of which are given."""
+    rows = (
+        row
+        for batch in split_batches(among)
+        for row in reading.connection.execute(
+            select(dependencies.c.catalog, dependencies.c.dependency).where(dependencies.c.catalog.in_(batch))
+        )
+    )
+    made: set[CatalogDigest] = set()
+    others: set[CatalogDigest] = set()
+    for catalog, dependency in rows:
+        (made if dependency in digests else others).add(catalog)
+    return frozenset(made - others)
