@@ -87,6 +87,17 @@ def test_the_closest_statements(archive, stars):
     assert archive.prove("one == two").closest == ()
 
 
+def test_the_closest_statements_mention_no_catalog_without_a_name(archive, stars):
+    """A reader does not know the digest of a catalog that only a fact mentions."""
+    stars.select("vmag < 6", name="bright")
+    stars.select("plx > 10", name="near")
+    rest = stars.sample(0.5, seed=1)
+    archive.declare(f"near <= bright | '{rest.digest}'")
+    assert archive.prove("near <= bright", why=True).closest == ()
+    stars.sample(0.5, seed=1, name="rest")
+    assert list(map(str, archive.prove("near <= bright", why=True).closest)) == ["near - rest <= bright"]
+
+
 @pytest.mark.parametrize("text", ["log10(x) > 1", "x LIKE 'a'", "in_moc(x, y, '3/1')", "sin(x) < 1"])
 def test_an_uncertain_value_is_not_used(text):
     schema = {name: Attribute(name, parse_type("string" if "LIKE" in text else "double")) for name in ("x", "y")}

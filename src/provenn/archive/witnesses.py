@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from provenn.catalogs import Catalog
 from provenn.database.transactions import Reading
+from provenn.definitions.catalog_names import find_names_by_digest
 from provenn.definitions.catalog_store import get_catalogs
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.errors import ProvennError
@@ -114,7 +115,8 @@ def find_help(
         catalogs = get_catalogs(reading, {*digests, *mentioned})
     except ProvennError:  # an answer without help is better than none
         return Help()
-    closest = _find_closest(known.knowledge, statement, _list_limits(catalogs, digests))
+    named = {*user_names, *find_names_by_digest(reading, catalogs.keys())}
+    closest = _find_closest(known.knowledge, statement, _list_limits(catalogs, digests, named))
     vocabulary = Vocabulary.of(reading, digests, user_names, closest)
     search = RowSearch(known, catalogs)
     rows = ((region, search.find_row(region)) for region in (*_find_counter_regions(statement), *further))
@@ -155,10 +157,13 @@ def _find_counter_regions(statement: Statement) -> tuple[Term, ...]:
     return ()
 
 
-def _list_limits(catalogs: Mapping[CatalogDigest, Catalog], digests: Sequence[CatalogDigest]) -> list[str]:
-    """Return the possible limits of a statement about catalogs: their criteria, and related catalogs."""
+def _list_limits(
+    catalogs: Mapping[CatalogDigest, Catalog], digests: Sequence[CatalogDigest], named: Collection[CatalogDigest]
+) -> list[str]:
+    """Return the possible limits of a statement about catalogs: their criteria, and related catalogs with a name."""
     criteria = (label for digest in digests for label in catalogs[digest].extent.labels if not is_catalog_label(label))
-    return [label for label in dict.fromkeys((*criteria, *catalogs)) if label not in digests][:_MOST_LIMITS]
+    related = (digest for digest in catalogs if digest in named)
+    return [label for label in dict.fromkeys((*criteria, *related)) if label not in digests][:_MOST_LIMITS]
 
 
 def _find_closest(knowledge: Knowledge, statement: Statement, limits: Sequence[str]) -> tuple[Statement, ...]:
