@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from contextlib import suppress
+from contextvars import Context
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -135,7 +136,10 @@ class _Answer:
             return
         self.has_begun = True
         try:
-            await asyncio.wait_for(self._send(message), self._seconds)
+            async with asyncio.timeout(None) as limit:
+                # The loop keeps a cancelled timer for a while, which must not keep the context of the request.
+                Context().run(limit.reschedule, asyncio.get_running_loop().time() + self._seconds)
+                await self._send(message)
         except TimeoutError:
             self.is_over = True
 
