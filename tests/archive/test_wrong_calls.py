@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import provenn
-from provenn.archive import call_mistakes
+from provenn.archive import call_mistakes, proved_answers
 from provenn.errors import ArgumentsError, ProvennError
 from tests.archive.samples import write_parquet
 
@@ -116,3 +116,42 @@ def test_signatures_and_docs_stay(stars):
     """Notebooks and documentation see the verbs as they are written."""
     assert list(inspect.signature(stars.sample).parameters) == ["fraction", "seed", "name"]
     assert "random fraction" in stars.sample.__doc__
+
+
+TABLE = pa.table({"hip": [1]})
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda archive: archive[3], "catalog() cannot use 3 as which"),
+        (lambda archive: archive.ingest("x", TABLE, key=3, population="star"), "cannot use 3 as key"),
+        (lambda archive: archive.target(sources=3, attributes=["hip"]), "target() cannot use 3 as sources"),
+        (lambda archive: archive.target(sources="stars", attributes=3), "target() cannot use 3 as attributes"),
+        (lambda archive: archive.relate("stars", 3), "relate() cannot use 3 as right"),
+        (lambda archive: archive.prove(3), "prove() cannot use 3 as question"),
+        (lambda archive: archive.declare(["A"]), "declare() cannot use ['A'] as "),
+        (lambda archive: archive["stars"].concat(3), "concat() cannot use 3 as others"),
+        (lambda archive: archive["stars"].crossmatch(3, "1 arcsec"), "crossmatch() cannot use 3 as other"),
+        (lambda archive: archive.sql(3, name="x"), "sql() cannot use 3 as "),
+    ],
+)
+def test_an_argument_of_an_unusable_type_is_named(stars, call, says):
+    """Where Python would raise an error from deep inside, the verb names the argument and says what to pass."""
+    with pytest.raises(ArgumentsError) as raised:
+        call(stars.archive)
+    assert says in str(raised.value)
+    assert raised.value.hint
+
+
+def test_what_is_opened_is_a_folder():
+    """`open` is no method of an archive, and says the same."""
+    with pytest.raises(ArgumentsError, match=r"open\(\) cannot use 3 as path"):
+        provenn.open(3)
+
+
+def test_an_error_inside_a_verb_that_was_called_rightly_stays(stars, monkeypatch):
+    """A bug is no mistake of the user: its own error is shown."""
+    monkeypatch.setattr(proved_answers, "ask_relation", lambda *_, **__: None.nothing)
+    with pytest.raises(AttributeError, match="nothing"):
+        stars.archive.relate("stars", "stars")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from inspect import Parameter, Signature, cleandoc, signature
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import BoundArguments, Parameter, Signature, cleandoc, signature
 from os import PathLike
 from typing import Any, Final
 
@@ -49,6 +49,19 @@ _MEANINGS: Final = {
 }
 """What to pass for an argument that its docstring does not explain."""
 
+_CONTAINERS: Final = {"Any", "object", "Iterable", "Collection"}
+_PLAIN: Final[Mapping[type, set[str]]] = {
+    type(None): {"Any", "object", "None", "Hashable"},
+    bool: {"Any", "object", "bool", "int", "float", "Hashable"},
+    int: {"Any", "object", "int", "float", "Hashable"},
+    float: {"Any", "object", "float", "Hashable"},
+    list: {*_CONTAINERS, "list", "Sequence"},
+    tuple: {*_CONTAINERS, "tuple", "Sequence", "Hashable"},
+    dict: {*_CONTAINERS, "dict", "Mapping"},
+    set: {*_CONTAINERS, "set", "Set"},
+}
+"""Plain types, each with the names in annotations that allow it."""
+
 _OF_ATTRIBUTES: Final = ("on", "by", "order", "arrays", "x", "y", "criterion")
 """The arguments that are made of attributes."""
 
@@ -67,11 +80,11 @@ def describe_mistake(
     """
     declared = signature(method)
     try:
-        declared.bind(*arguments, **keywords)
+        bound = declared.bind(*arguments, **keywords)
     except TypeError:
         pass
     else:
-        return None
+        return _describe_unusable(method, bound)
     verb = method.__name__
     unknown = _find_unknown(declared, keywords)
     if unknown:
@@ -82,6 +95,33 @@ def describe_mistake(
         return _describe_too_many(verb, declared, arguments, keywords)
     hints = [_suggest_value(method, name, passed) for name in missing]
     return ArgumentsError(f"{verb}() needs {' and '.join(missing)}", hint="\n".join(hints))
+
+
+def _describe_unusable(method: Callable[..., Any], bound: BoundArguments) -> ArgumentsError | None:
+    """Return the error about the first argument of a type that its annotation does not name, or None.
+
+    Only plain types of Python are judged: what other objects can stand for is decided by the verb.
+    """
+    for name, value in bound.arguments.items():
+        parameter = bound.signature.parameters[name]
+        for part in _list_values(parameter, value):
+            if not _is_usable(part, str(parameter.annotation)):
+                hint = f"pass {name}: {_explain_argument(method, name)}"
+                return ArgumentsError(f"{method.__name__}() cannot use {part!r:.60} as {name}", hint=hint)
+    return None
+
+
+def _list_values(parameter: Parameter, value: Any) -> Iterable[object]:  # noqa: ANN401 - an argument of any verb
+    """Return the values of a parameter, to each of which its annotation applies."""
+    if parameter.kind is Parameter.VAR_POSITIONAL:
+        return tuple(value)
+    return tuple(value.values()) if parameter.kind is Parameter.VAR_KEYWORD else (value,)
+
+
+def _is_usable(value: object, annotation: str) -> bool:
+    """Tell whether an annotation names the type of a value, if that is a plain one."""
+    names = _PLAIN.get(type(value))
+    return names is None or not names.isdisjoint(re.findall(r"\w+", annotation))
 
 
 def _find_unknown(declared: Signature, keywords: Mapping[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from provenn.archive.locations import DATABASE, STORE, find_data_folder
 from provenn.archive.workshop import Progress, Workshop
 from provenn.database import settings
 from provenn.definitions.moc_files import serve_mocs
-from provenn.errors import ArchiveError
+from provenn.errors import ArchiveError, ArgumentsError
 from provenn.formats.opening import open_database
 from provenn.spark.confinement import Confinement
 
@@ -88,6 +89,8 @@ def open_archive(
         variables = None if calculators_environment is None else tuple(calculators_environment)
         confinement = Confinement.of(calculators_as, variables)
         confinement.check_python()
+    if not isinstance(path, str | PathLike | None):
+        raise ArgumentsError(f"open() cannot use {path!r:.60} as path", hint="pass the folder of an archive")
     where = database if database is not None else Path(path if path is not None else ".") / DATABASE
     opened = open_database(where, create=create, who=who, confined=confined, via=via)
     try:

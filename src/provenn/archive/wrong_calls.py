@@ -1,4 +1,4 @@
-"""Wrong calls of verbs, explained: a needed argument is missing, or an argument does not exist."""
+"""Wrong calls of verbs, explained: an argument is missing, does not exist, or is of a type that the verb cannot use."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, TypeVar
 
+from provenn.errors import ProvennError
+
 __all__ = ["explain_wrong_calls"]
 
 C = TypeVar("C", bound=type)
 
 
 def explain_wrong_calls(cls: C) -> C:
-    """Let the public methods of a class explain calls with missing or unknown arguments; a decorator.
+    """Let the public methods of a class explain calls with missing, unknown or unusable arguments; a decorator.
 
-    Python itself binds the arguments: only after a `TypeError` is the signature looked at, and an error from inside a
-    method that was called rightly stays as it is.
+    Python itself binds the arguments: only after a `TypeError` or `AttributeError` is the signature looked at, and an
+    error from inside a method that was called rightly stays as it is.
     """
     for name, member in list(vars(cls).items()):
         if isinstance(member, FunctionType) and not name.startswith("_"):
@@ -25,13 +27,15 @@ def explain_wrong_calls(cls: C) -> C:
 
 
 def _explain_calls(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that raises an `ArgumentsError` where Python raises a `TypeError` about the call."""
+    """Return a method that raises an `ArgumentsError` where Python raises an error of its own about the call."""
 
     @wraps(method)
     def call(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - as the method
         try:
             return method(*arguments, **keywords)
-        except TypeError:
+        except (TypeError, AttributeError) as raised:
+            if isinstance(raised, ProvennError):
+                raise
             from provenn.archive.call_mistakes import describe_mistake  # noqa: PLC0415 - only where there is an error
 
             error = describe_mistake(method, arguments, keywords)

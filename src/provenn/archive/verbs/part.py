@@ -45,7 +45,11 @@ class ArchivePart:
 
     def catalog(self, which: Catalog | str) -> Catalog:
         """Return a catalog by name or by the beginning of its digest; a handle is returned as it is."""
-        return self.catalogs([which])[0] if isinstance(which, str) else which
+        if isinstance(which, str):
+            return self.catalogs([which])[0]
+        if not hasattr(which, "definition"):
+            raise TypeError(f"expected a catalog or its name, got {which!r}")
+        return which
 
     def catalogs(self, which: Iterable[str]) -> list[Catalog]:
         """Return several catalogs at once, by name or by the beginning of the digest."""
