@@ -170,7 +170,6 @@ MAY_LOAD |= {name: {"pyarrow"} for name in ("ingest", "gc", "check", "doctor")}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
 MAY_LOAD |= {"exchange export": {"sqlglot"}, "archive import": {"sqlglot"}}  # imports parse criteria anew
 MAY_LOAD |= {name: {"sqlglot"} for name in ("dbt import", "dbt check", "dbt diff")}
-MAY_LOAD |= {"relate": {"sqlglot"}}  # rows that tell criteria apart
 MAY_LOAD |= {"declare": {"sqlglot"}}  # criteria on the sides of pairs are read
 MAY_LOAD |= {"migrate": {"alembic"}, "backup": {"alembic", "pyarrow"}}  # steps from format to format; data are copied
 

@@ -62,7 +62,8 @@ def test_bad_usage_has_exit_status_2_and_no_stack_trace(arguments):
 def test_a_file_that_cannot_be_written_is_told_with_exit_status_2(command, tmp_path: Path):
     done = run(command, "--svg", str(tmp_path / "missing" / "x.svg"))
     assert done.returncode == 2
-    assert "cannot write" in done.stderr
+    assert "missing does not exist" in done.stderr
+    assert "create the folder first" in done.stderr
     assert "Traceback" not in done.stderr
 
 

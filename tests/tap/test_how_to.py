@@ -1,5 +1,6 @@
 """The programs in the how-to of the TAP service run, against a real server."""
 
+import gc
 import re
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ def test_programs_of_the_how_to_run(address):
     assert tried >= 3
     assert len(scope["job"].fetch_result()) == 70
     assert len(programs) - tried == len(NEEDS)
+    scope.clear()
+    gc.collect()  # here nobody minds that pyvo leaves connections open
 
 
 def test_the_program_with_astroquery_runs(address, monkeypatch):

@@ -197,6 +197,9 @@ class OracleLook(looking._Look):
         self.plan = plan
         self.oracle = oracle
 
+    def _list_files(self, scan: Scan) -> Sequence[Any]:  # noqa: ARG002 - the same for all scans
+        return (None,)  # all rows at once
+
     def _read_stored(
         self,
         step: Scan | FragmentScan,

@@ -41,8 +41,8 @@ def filter_made_from(
             select(dependencies.c.catalog, dependencies.c.dependency).where(dependencies.c.catalog.in_(batch))
         )
     )
-    made: set[CatalogDigest] = set()
-    others: set[CatalogDigest] = set()
+    with_given: set[CatalogDigest] = set()
+    with_others: set[CatalogDigest] = set()
     for catalog, dependency in rows:
-        (made if dependency in digests else others).add(catalog)
-    return frozenset(made - others)
+        (with_given if dependency in digests else with_others).add(catalog)
+    return frozenset(with_given - with_others)
