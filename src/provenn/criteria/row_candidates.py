@@ -49,7 +49,8 @@ def list_candidates(column: ColumnNode, roots: Iterable[Node | Condition]) -> li
         {key for part in parts if isinstance(part, Leaf) and part.term == column for key in part.where.cuts}
     )  # the keys of a type sort
     keys: dict[Key, None] = {}
-    for key in (*_list_between(column.type, cuts), *_list_beside(cuts), *_list_numbers(column.type, parts)):
+    numbers = _list_numbers(column.type, parts) if _is_computed_with(column, parts) else ()
+    for key in (*_list_between(column.type, cuts), *_list_beside(cuts), *numbers):
         keys[key] = None
     within = get_domain(column.type)
     usual = [key for key in keys if _is_usual(column.type, key)]
@@ -60,6 +61,15 @@ def list_candidates(column: ColumnNode, roots: Iterable[Node | Condition]) -> li
     constants.sort(key=lambda constant: (constant.key in extremes, len(format_constant(constant))))
     nulls = [Constant(column.type, None)] if column.nullable else []
     return [*constants[:_MOST_CANDIDATES], *nulls]
+
+
+def _is_computed_with(column: ColumnNode, parts: Iterable[Node | Condition]) -> bool:
+    """Tell whether a criterion or expression does more with an attribute than to compare it with constants.
+
+    Otherwise the values between, at and beside the constants fulfil all that can be fulfilled.
+    """
+    compared = sum(isinstance(part, Leaf) and part.term == column for part in parts)
+    return sum(part == column for part in parts) > compared
 
 
 def _list_between(kind: Type, cuts: list[Key]) -> Iterator[Key]:

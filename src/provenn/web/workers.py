@@ -41,7 +41,7 @@ _LONGEST_PAUSE: Final = 60.0
 _PATIENCE: Final = 5.0
 """Seconds that a worker may take to end."""
 
-_BUSIER: Final = 2
+_BUSIER: Final = 20
 """How many more requests than another the worker with the answer in its memory may have."""
 
 
