@@ -7,19 +7,25 @@ on no declared or observed fact.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from provenn.archive.context import Context
 from provenn.catalogs import Base, Catalog, cone, list_bases
 from provenn.catalogs.roots import check_roots
 from provenn.data.tallies import find_tally, keep_tally
+from provenn.database.transactions import Writing
 from provenn.files.file_set import EXTERNAL, TABLE
 
 if TYPE_CHECKING:
     from provenn.words.described_plan import DescribedPlan
 
 __all__ = ["keep_made_tally", "plan_columns", "recall_tally"]
+
+_MOST_PENDING: Final = 1_000
+_PENDING: Final[dict[tuple[str, str, str], Any]] = {}
+"""Tallies of this process that are written later, by the place of the database, catalog and subject."""
 
 
 def recall_tally(context: Context, catalog: Catalog, subject: str) -> Any | None:  # noqa: ANN401 - JSON
@@ -33,6 +39,8 @@ def recall_tally(context: Context, catalog: Catalog, subject: str) -> Any | None
         If base files lie outside the permitted folders.
     """
     tally = context.read(find_tally, catalog.digest, subject)
+    if tally is None:
+        tally = _PENDING.get((context.database.place, catalog.digest, subject))
     if tally is None:
         return None
     bases = list_bases(cone(catalog))
@@ -52,8 +60,19 @@ def keep_made_tally(context: Context, catalog: Catalog, subject: str, tally: Any
     """Keep a tally of a catalog, unless the plan that read its data rests on facts, or the archive is busy."""
     from provenn.targets.leaning import find_supporting_facts  # noqa: PLC0415 - see below
 
-    if not find_supporting_facts(plan):
-        context.database.note(lambda writing: keep_tally(writing, catalog.digest, subject, tally))
+    if find_supporting_facts(plan) or context.database.read_only:
+        return
+    key = context.database.place, catalog.digest, subject
+
+    def keep(writing: Writing) -> None:
+        keep_tally(writing, catalog.digest, subject, tally)
+        _PENDING.pop(key, None)  # if the transaction fails, the tally is made again
+
+    if context.later is None:
+        context.database.note(keep)
+    elif len(_PENDING) < _MOST_PENDING:
+        _PENDING[key] = json.loads(json.dumps(tally))  # as the archive gives it back
+        context.later(context.database, keep)
 
 
 def plan_columns(
