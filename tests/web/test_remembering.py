@@ -97,6 +97,20 @@ def test_only_the_first_look_at_a_catalog_leaves_something(client, archive):
     assert not written
 
 
+def test_the_first_look_at_a_catalog_leaves_other_pages_in_memory(client, archive, computed):
+    """What a page tallied is written later, together with other notes; until then it is recalled from memory."""
+    archive["faint"].count(engine="look")  # a look that counts is a change
+    client.get("/catalogs/bright")
+    client.get("/catalogs/bright")
+    seen = client.get("/api/catalogs/faint").json()["data"]
+    computed.clear()
+    client.get("/catalogs/bright")
+    assert not computed
+    archive.declare("nonempty(bright)")
+    assert client.get("/api/catalogs/faint").json()["data"] == seen
+    assert computed
+
+
 def test_changes_of_another_process_are_seen(client, archive):
     assert "elsewhere" not in client.get("/catalogs").text
     with provenn.open(database=archive.place, who="ben", progress=False) as other:
