@@ -31,6 +31,15 @@ def test_every_handle_unfolds_what_it_counts_and_folds_again(client):
     assert names(client.get("/api" + folds["Fold what is made from bright"])) < before | {"near"}
 
 
+def test_only_what_is_shown_can_be_folded(client, archive):
+    """A catalog of which nothing is made has no handle for it, although it is unfolded."""
+    archive["bright"].select("plx > 400", name="last")
+    page = read(client.get("/catalogs/last/explore").text)
+    handles = [found["aria-label"] for found in page.named("a") if "aria-label" in found]
+    assert "Fold what last is made from" in handles
+    assert not any("made from last" in handle for handle in handles)
+
+
 def test_a_path_leads_by_way_of_what_both_are_made_from(client):
     page = client.get("/api/catalogs/bright/explore?to=near").json()
     assert [step["name"] for step in page["path"]] == ["bright", "stars", "near"]

@@ -10,7 +10,7 @@ from provenn.archive import Archive
 from provenn.archive.exploring import ExploredLineage, explore_lineage, find_path
 from provenn.digests import CatalogDigest
 from provenn.display.explorer_picture import ExplorerLinks, explorer_svg
-from provenn.display.lineage_picture import LineageNode
+from provenn.display.lineage_picture import LineageNode, LineagePicture
 from provenn.errors import PictureError, ProvennError
 from provenn.web.asking import FormProblem, make_problem
 from provenn.web.pages.catalog import CatalogLink
@@ -90,9 +90,10 @@ class _State:
             at=(at or self.at)[:_SHORT],
         )
 
-    def make_links(self, node: LineageNode) -> ExplorerLinks:
-        """Return the addresses of a catalog in the picture."""
-        is_up, is_down = node.id in self.up, node.id in self.down
+    def make_links(self, node: LineageNode, picture: LineagePicture) -> ExplorerLinks:
+        """Return the addresses of a catalog in the picture; only what is shown can be folded."""
+        is_up = node.id in self.up and any(node.id == catalog for _, catalog in picture.edges)
+        is_down = node.id in self.down and any(node.id == dependency for dependency, _ in picture.edges)
         return ExplorerLinks(
             self.make_address(at=node.id),
             self.make_address(up=_toggle(self.up, node.id)) if node.above or is_up else "",
@@ -169,7 +170,7 @@ def _find_path(archive: Archive, start: CatalogDigest, to: str) -> list[CatalogD
 
 
 def _draw(lineage: ExploredLineage, state: _State) -> str:
-    links = {node.id: state.make_links(node) for node in lineage.picture.nodes}
+    links = {node.id: state.make_links(node, lineage.picture) for node in lineage.picture.nodes}
     return explorer_svg(lineage.picture, links, selected=state.at, path=lineage.path, equal=lineage.equal)
 
 
