@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import provenn
 from provenn.exchange import export_lineage
@@ -254,6 +256,26 @@ def test_relating_catalogs_by_plain_comparisons_loads_no_theory_of_other_criteri
     done = subprocess.run([sys.executable, "-c", code, survey], capture_output=True, text=True, check=True)
     assert "bright lies inside stars" in done.stdout
     assert not NEEDLESS & set(done.stderr.split())
+
+
+BOUNDING = {"provenn.logic.knowledge.weighted_sat", "pysat.examples"}
+"""What bounds a number before it is counted."""
+
+READING = {"provenn.criteria.reductions", "sqlglot", "pyspark", *BOUNDING}
+
+
+@pytest.mark.parametrize(("command", "needed"), [("head", set()), ("count", BOUNDING)])
+def test_a_look_at_a_plain_selection_loads_neither_theories_nor_spark(tmp_path, command, needed):
+    parquet.write_table(pa.table({"hip": [1, 2], "vmag": [2.0, 7.0]}), tmp_path / "stars.parquet")
+    with provenn.open(tmp_path) as archive:
+        stars = archive.ingest("stars", tmp_path / "stars.parquet", key="hip", population="star")
+        stars.select("vmag < 6", name="bright")
+    code = "import sys; sys.argv = ['provenn', sys.argv[1], 'bright', '-a', sys.argv[2], '--engine', 'look']\n"
+    code += "from provenn import cli\ntry: cli.main()\n"
+    code += "except SystemExit as end: assert not end.code\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, command, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout
+    assert not (READING - needed) & set(done.stderr.split())
 
 
 @pytest.mark.parametrize("name", [name for name, path in MODULES.items() if path.name == "__init__.py"])

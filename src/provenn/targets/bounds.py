@@ -14,7 +14,6 @@ from provenn.catalogs.match_rule import MatchRule
 from provenn.criteria import Atom
 from provenn.display.row_counts import Rows
 from provenn.errors import ContradictionError
-from provenn.logic.counting import bound_count, count
 from provenn.logic.terms import Op
 from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.costs import estimate_rows, is_grounded
@@ -91,6 +90,8 @@ def _bound_by_counts(scene: Scene, extent: Extent) -> list[Bounds]:
     if extent.digest in counted or not 1 < len(counted) <= _MOST_TOGETHER:
         return []
     if extent.digest not in scene.answers:
+        from provenn.logic.counting import bound_count, count  # noqa: PLC0415 - most requests need no such proof
+
         counts = [count(label, scene.rows[digest]) for digest, label in counted.items()]
         with suppress(ContradictionError):  # reported where facts and counts are recorded
             proved = bound_count(scene.undeclared_knowledge.knowledge, scene.build_term(extent), counts)

@@ -22,7 +22,6 @@ from provenn.catalogs.extent import everything
 from provenn.criteria import Atom, AttributeIdentity, parse_criterion
 from provenn.criteria.domains import Key
 from provenn.criteria.nodes import Call, ColumnNode, Constant, Node, walk
-from provenn.criteria.reductions.library import approximate_library_call
 from provenn.criteria.row_values import Uncertain, apply_certain, evaluate_condition, evaluate_node
 from provenn.digests import is_catalog_label
 from provenn.errors import ProvennError
@@ -246,6 +245,8 @@ def _apply_roughly(call: Call, arguments: tuple[Constant, ...]) -> Constant:
     try:
         return apply_certain(call, arguments)
     except Uncertain:
+        from provenn.criteria.reductions.library import approximate_library_call  # noqa: PLC0415 - few criteria need it
+
         constant = approximate_library_call(call, arguments)
         if constant is None:
             raise

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART
 from provenn.logic.knowledge.reasoner import Reasoner
-from provenn.logic.knowledge.weighted_sat import WeightedSolver
+
+if TYPE_CHECKING:
+    from provenn.logic.knowledge.weighted_sat import WeightedSolver
 
 __all__ = ["Objects"]
 
@@ -83,6 +85,8 @@ class Objects:
         wanted = {literal: weight for literal, weight in wanted.items() if weight}
         if gain <= 0:
             return None
+        from provenn.logic.knowledge.weighted_sat import WeightedSolver  # noqa: PLC0415 - slow to import, rarely needed
+
         solver = WeightedSolver(wanted)
         try:
             return self._find_allowed(solver, list(wanted), gain)
