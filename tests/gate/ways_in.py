@@ -25,6 +25,7 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.archive.definition_files": "portable file",
         "provenn.catalogs.calculators.captured": "code of a calculator",
         "provenn.catalogs.calculators.sources": "code of a calculator",
+        "provenn.archive.kept_tallies": "own: JSON of a tally that this process has made",
         "provenn.data.tallies": _DATABASE,
         "provenn.files.column_bounds": _DATABASE,
         "provenn.files.column_statistics": _DATABASE,
