@@ -66,6 +66,28 @@ def test_a_session_of_the_users_is_used_through_another(engine):
     assert theirs.range(3).count() == 3
 
 
+def test_progress_ends_with_all_tasks_on_a_spark_that_forgets_stages():
+    """In a process of its own: Spark forgets a stage after a thousand, this one after two."""
+    done = run(
+        """
+from pyspark.sql import SparkSession
+theirs = (
+    SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.ui.retainedStages", "2")
+    .config("spark.ui.showConsoleProgress", "false").getOrCreate()
+)
+from provenn.spark.engine import Engine
+from provenn.spark.progress import watch_run
+for _ in range(3):
+    seen = []
+    with watch_run(Engine(theirs), "counting", seen.append):
+        assert theirs.range(0, 8, 1, 8).groupBy("id").count().count() == 8
+        theirs.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(60_000)
+    print(seen[-1].tasks_done == seen[-1].tasks >= 8)
+"""
+    )
+    assert done.stdout.split() == ["True"] * 3, done.stderr
+
+
 def test_what_the_user_started_is_neither_stopped_nor_changed():
     """In a process of its own: a session with settings of the user's, used in three ways, then stopped by the user."""
     done = run(

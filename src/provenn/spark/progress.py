@@ -97,6 +97,7 @@ class _StageStatus(NamedTuple):
     rows: int
 
 
+_UNKNOWN_STAGE = _StageStatus(begun=True, tasks=0, done=0, rows=0)
 _ListStages = Callable[[], list[_StageStatus]]
 
 
@@ -212,21 +213,22 @@ def _tag_jobs(session: SparkSession, tag: str) -> Iterator[tuple[_ListStages, Ca
     """Tag the jobs of this thread, on a Spark without Connect."""
     context = session.sparkContext
     java: Any = context._jsc.sc()  # noqa: SLF001 - Python's own tracker knows neither tags nor rows
-    ended: dict[int, list[_StageStatus]] = {}  # stages of ended jobs do not change any more
+    jobs: dict[int, dict[int, _StageStatus]] = {}  # stages by number; what Spark has forgotten stays as last seen
+    ended = set()  # jobs whose stages do not change any more
 
     def list_stages() -> list[_StageStatus]:
-        stages = []
         for job in sorted(java.statusTracker().getJobIdsForTag(tag)):
-            if job not in ended:
-                info = context.statusTracker().getJobInfo(job)
-                job_stages = [] if info is None else [_read_stage(java, number) for number in info.stageIds]
-                if info is not None and info.status == "RUNNING":
-                    stages += job_stages
-                    continue
+            info = None if job in ended else context.statusTracker().getJobInfo(job)
+            if info is None:
+                continue
+            stages = jobs.setdefault(job, {})
+            for number in info.stageIds:
+                stages[number] = _read_stage(java, number) or stages.get(number, _UNKNOWN_STAGE)
+            if info.status != "RUNNING":
+                ended.add(job)
                 # Spark skips stages whose results exist already; they count as done.
-                ended[job] = [stage._replace(begun=True, done=stage.tasks) for stage in job_stages]
-            stages += ended[job]
-        return stages
+                jobs[job] = {number: stage._replace(begun=True, done=stage.tasks) for number, stage in stages.items()}
+        return [stage for stages in jobs.values() for stage in stages.values()]
 
     def cancel() -> bool:
         context.cancelJobsWithTag(tag)
@@ -246,8 +248,17 @@ def _tag_jobs(session: SparkSession, tag: str) -> Iterator[tuple[_ListStages, Ca
                 context.setLocalProperty(name, value)  # type: ignore[arg-type] # None removes it
 
 
-def _read_stage(java: Any, number: int) -> _StageStatus:  # noqa: ANN401 - an object of Java
-    stage = java.statusStore().lastStageAttempt(number)
+def _read_stage(java: Any, number: int) -> _StageStatus | None:  # noqa: ANN401 - an object of Java
+    """Return the progress of a stage, or None if Spark has forgotten it.
+
+    Spark keeps a thousand stages, and drops skipped ones first.
+    """
+    from py4j.protocol import Py4JJavaError  # noqa: PLC0415 - Spark is slow to import
+
+    try:
+        stage = java.statusStore().lastStageAttempt(number)
+    except Py4JJavaError:
+        return None
     tasks, done = stage.numTasks(), stage.numCompleteTasks()
     return _StageStatus(stage.status().toString() != "PENDING", tasks, min(done, tasks), stage.inputRecords())
 
