@@ -6,12 +6,18 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from astropy.coordinates import SkyCoord
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyarrow import parquet
+from sqlalchemy import func, update
 from typer.testing import CliRunner
 
 import provenn
 from provenn.cli import app
+from provenn.database.tables import file_bounds
 from provenn.errors import BaseFilesError, FormatError, KeyValuesError, UnknownCatalogError
+from provenn.files.column_bounds import PARTS
 from provenn.sky import cone
 from provenn.targets.steps import Scan, walk_steps
 from tests.hats.real_lsdb import run_lsdb
@@ -168,6 +174,79 @@ def test_rows_of_core_and_layers_belong_together(whole, place):
         archive_row["id"] for archive_row in whole.keep("ra", "dec").select(cone(45, 0, 2)).to_arrow().to_pylist()
     )
     assert sorted(near.keep("z").to_arrow()["id"].to_pylist()) == expected
+
+
+def list_read_files(catalog) -> dict[str, int]:
+    """Return the number of files that a plan reads, by folder."""
+    return {
+        Path(scan.base.files.location.partition("/dataset")[0]).name: scan.file_count for scan in list_scans(catalog)
+    }
+
+
+@pytest.mark.parametrize("names", [("mag", "z"), ("z",), ("z", "w"), ("mag", "z", "w")])
+def test_a_region_reads_only_the_parts_of_core_and_layers_that_it_touches(whole, names):
+    near = whole.select(cone(45, 0, 2)).keep(*names)
+    read = list_read_files(near)
+    assert read["core"] < len(whole.plan().after.members[0].base.files.fingerprints)
+    assert set(read.values()) == {read["core"]}
+    assert {"irrelevant_files", "shared_parts"} <= {applied.rule for applied in near.plan().applied}
+
+
+@given(st.tuples(st.floats(0, 359.9), st.floats(-90, 90), st.floats(0.01, 30)), st.booleans())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_source_is_lost_with_the_parts_that_are_not_read(whole, place, circle, inside):
+    ra, dec, radius = circle
+    inner = whole.select(cone(ra, dec, radius))
+    sky = parquet.read_table(place / "sky.parquet").to_pandas()
+    positions = SkyCoord(sky["ra"].to_numpy(), sky["dec"].to_numpy(), unit="deg")
+    is_near = positions.separation(SkyCoord(ra, dec, unit="deg")).deg <= radius
+    expected = {number: (number * 0.5, number + 1) for number in sky["id"][is_near if inside else ~is_near]}
+    near = (inner if inside else whole.exclude(inner)).keep("z", "w")
+    assert {row["id"]: (row["z"], row["w"]) for row in near.to_arrow().to_pylist()} == expected
+
+
+@pytest.mark.usefixtures("archive")
+def test_parts_that_were_changed_in_the_database_are_not_believed_until_they_are_compared_again(place, tmp_path):
+    with provenn.open(tmp_path / "survey") as archive:
+        layered = archive.ingest("all", place / "core", key="id", population="star", layers=[place / "redshift"])
+        near = layered.select(cone(45, 0, 3)).keep("mag", "z")
+        read, rows = list_read_files(near), near.count()
+        assert read["core"] == read["redshift"]
+        with archive.context.database.writing() as writing:
+            changed = func.replace(file_bounds.c.content, '"1/', '"0/')
+            writing.connection.execute(
+                update(file_bounds).where(file_bounds.c.column.contains(PARTS)).values(content=changed)
+            )
+    with provenn.open(tmp_path / "survey") as archive:
+        again = archive["all"].select(cone(45, 0, 3)).keep("mag", "z")
+        assert list_read_files(again)["redshift"] > read["redshift"]
+        assert again.keep("z").to_arrow().num_rows == rows
+        problems = [problem.what for problem in archive.check().problems]
+        assert len(problems) == 2
+        assert all("changed after it was written" in problem for problem in problems)
+        archive.ingest("all", place / "core", key="id", population="star", layers=[place / "redshift"])
+    with provenn.open(tmp_path / "survey") as archive:
+        assert list_read_files(archive["all"].select(cone(45, 0, 3)).keep("mag", "z")) == read
+        assert not archive.check().problems
+
+
+@pytest.mark.usefixtures("archive")
+def test_files_that_were_renamed_to_other_parts_keep_their_own(place, tmp_path):
+    for name in ("core", "redshift"):
+        shutil.copytree(place / name, tmp_path / name)
+    with provenn.open(tmp_path / "survey") as archive:
+        archive.ingest("all", tmp_path / "core", key="id", population="star", layers=[tmp_path / "redshift"])
+        # the same files of the layer under names of other parts: the content of the base catalog is the same
+        first, second = sorted((tmp_path / "redshift" / "dataset").rglob("Npix=*.parquet"))[:2]
+        rows = parquet.ParquetFile(first).read()["id"].to_pylist()
+        first.rename(tmp_path / "moved")
+        second.rename(first)
+        (tmp_path / "moved").rename(second)
+        near = archive["all"].select(f"id = {rows[0]}").keep("mag", "z")
+        assert near.to_arrow()["z"].to_pylist() == [rows[0] * 0.5]
+        with pytest.raises(KeyValuesError):
+            archive.ingest("again", tmp_path / "core", key="id", population="star", layers=[tmp_path / "redshift"])
+        assert near.derive(a="1").to_arrow()["z"].to_pylist() == [rows[0] * 0.5]
 
 
 def copy_layer(place: Path, tmp_path: Path) -> tuple[Path, Path]:

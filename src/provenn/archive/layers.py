@@ -8,11 +8,13 @@ from typing import Any
 
 from provenn.archive.context import Context
 from provenn.archive.new_catalogs import define_catalog, ingest_base
+from provenn.catalogs import Base, list_bases, verbs
 from provenn.catalogs import Catalog as Definition
-from provenn.catalogs import list_bases, verbs
 from provenn.database.transactions import Writing
+from provenn.definitions.stored_file_bounds import record_file_parts
 from provenn.digests import CatalogDigest
 from provenn.errors import BaseFilesError, FilesChangedError
+from provenn.files.hats import find_pixel
 from provenn.files.hats_layers import HatsParts, read_parts
 from provenn.files.listing import make_absolute
 from provenn.hints import Hint
@@ -65,6 +67,7 @@ def ingest_layers(
         raise FilesChangedError(f"files of {name} changed while they were read", hint="ingest them again")
     context.workshop.check_bases(list_bases(bases))
     context.write(_observe_same_sources, [base.digest for base in bases], rows)
+    context.write(_record_shared_parts, bases[0].digest, [(base, _find_parts(context, base)) for base in bases])
     kept = [verbs.keep(base, names) for base, names in zip(bases[1:], columns, strict=True)]
     combined = verbs.combine(bases[0], *kept)
     define_catalog(context, combined, name)
@@ -101,6 +104,29 @@ def _choose_columns(core: HatsParts, layers: Sequence[HatsParts]) -> list[list[s
 def _name_bases(name: str, layers: Sequence[HatsParts]) -> list[str]:
     """Return the names of the core and of each layer, which follow the names of their folders."""
     return [f"{name} core", *(f"{name} layer {layer.folder.rpartition('/')[2]}" for layer in layers)]
+
+
+def _find_parts(context: Context, base: Definition) -> list[str]:
+    """Return the part of each file of a core or layer, in the order of the fingerprints; empty if not all are known.
+
+    The names of the files are read again: a definition may be older, and files may have been renamed since.
+    """
+    if not isinstance(base, Base) or base.joins or base.part_of:
+        return []
+    names = context.workshop.compute_fingerprints(base.files.location, base.files)
+    if sorted(names.values()) != sorted(text for _, text in base.files.fingerprints):
+        return []
+    parts = {text: find_pixel(name) for name, text in names.items()}
+    return ["{}/{}".format(*part) for _, part in sorted(parts.items()) if part]
+
+
+def _record_shared_parts(
+    writing: Writing, core: CatalogDigest, parts_by_base: Sequence[tuple[Definition, Sequence[str]]]
+) -> None:
+    """Record in which parts a core and its layers have the same keys, so that plans skip files of a layer."""
+    for base, parts in parts_by_base:
+        if isinstance(base, Base) and len(parts) == len(base.files.fingerprints):
+            record_file_parts(writing, base, core, parts)
 
 
 def _observe_same_sources(writing: Writing, bases: Sequence[CatalogDigest], rows: Sequence[int]) -> None:

@@ -6,17 +6,19 @@ no portable file.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import insert, select
+from sqlalchemy import delete, insert, select
 
 from provenn.batches import split_batches
 from provenn.catalogs.base import Base
 from provenn.database.tables import file_bounds
 from provenn.database.transactions import Reading, Writing
 from provenn.digests import CatalogDigest
+from provenn.files.file_bounds import encode_file_parts
+from provenn.files.file_set import compute_files_digest
 
-__all__ = ["read_file_bounds", "record_file_bounds"]
+__all__ = ["read_file_bounds", "record_file_bounds", "record_file_parts"]
 
 
 def record_file_bounds(writing: Writing, base: Base) -> None:
@@ -24,6 +26,17 @@ def record_file_bounds(writing: Writing, base: Base) -> None:
     rows = [{"catalog": base.digest, "column": name, "content": text} for name, text in base.files.file_bounds]
     if rows:
         writing.connection.execute(insert(file_bounds), rows)
+
+
+def record_file_parts(writing: Writing, base: Base, core: CatalogDigest, parts: Sequence[str]) -> None:
+    """Record in which part of a core each file of a base catalog has its keys; see `encode_file_parts`."""
+    prints = [text for _, text in base.files.fingerprints]
+    column, content = encode_file_parts(compute_files_digest(prints), core, parts)
+    writing.connection.execute(
+        delete(file_bounds).where((file_bounds.c.catalog == base.digest) & (file_bounds.c.column == column))
+    )
+    row = {"catalog": base.digest, "column": column, "content": content}
+    writing.connection.execute(insert(file_bounds), [row])
 
 
 def read_file_bounds(

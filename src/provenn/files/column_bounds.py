@@ -24,6 +24,7 @@ from provenn.digests import canonical_json, content_digest
 
 __all__ = [
     "BOUNDS",
+    "PARTS",
     "PIXELS",
     "ColumnBounds",
     "bound_chunk",
@@ -42,6 +43,9 @@ BOUNDS: Final = "bounds"
 
 PIXELS: Final = ""
 """The name, which no column has, under which bounds hold the pixels of a folder in HATS and its position columns."""
+
+PARTS: Final = "\x1fparts of "
+"""The start of the name, which no column has, under which each file has its part of the sky; a core follows."""
 
 _MOST_COLUMNS: Final = 1_000
 """How many columns of a base have bounds: the first."""

@@ -11,9 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from provenn.criteria import Type
 from provenn.digests import canonical_json, content_digest
-from provenn.files.column_bounds import PIXELS, ColumnBounds, decode_bounds, encode_bounds
+from provenn.files.column_bounds import PARTS, PIXELS, ColumnBounds, decode_bounds, encode_bounds
 
-__all__ = ["are_sealed", "decode_file_bounds", "decode_file_pixels", "encode_file_bounds"]
+__all__ = [
+    "are_sealed",
+    "decode_file_bounds",
+    "decode_file_parts",
+    "decode_file_pixels",
+    "encode_file_bounds",
+    "encode_file_parts",
+]
 
 _MOST_BOUNDS = 200_000
 """How many bounds of files are kept for a base catalog: those of the first columns."""
@@ -70,6 +77,27 @@ def decode_file_bounds(files: str, column: str, text: str, count: int, kind: Typ
 def decode_file_pixels(files: str, text: str, count: int) -> list[str]:
     """Return the pixels of each of some files in HATS in stored form; empty texts if the text was changed."""
     return _open_texts(files, PIXELS, text, count)
+
+
+def encode_file_parts(files: str, core: str, parts: Sequence[str]) -> tuple[str, str]:
+    """Return the name and the stored form of the parts in which files have the same keys as a core.
+
+    Parameters
+    ----------
+    files
+        The digest of the files.
+    core
+        The digest of the core.
+    parts
+        The part of each file, in the order of the fingerprints.
+    """
+    column = PARTS + core
+    return column, canonical_json([_compute_seal(files, column, list(parts)), *parts])
+
+
+def decode_file_parts(files: str, core: str, text: str, count: int) -> list[str]:
+    """Return the part of each of some files; empty texts if the text was changed."""
+    return _open_texts(files, PARTS + core, text, count)
 
 
 def are_sealed(files: str, column: str, text: str) -> bool:

@@ -37,6 +37,7 @@ from provenn.database.transactions import Reading, Writing
 from provenn.definitions import registered_calculators
 from provenn.definitions.base_locations import compute_verification_digest
 from provenn.digests import CatalogDigest, is_digest
+from provenn.files.column_bounds import PARTS
 from provenn.files.file_bounds import are_sealed
 from provenn.files.file_set import compute_files_digest
 from provenn.knowledge.counts import compute_count_digest
@@ -95,11 +96,16 @@ def find_file_bound_problems(reading: Reading, sound: Mapping[CatalogDigest, Cat
             if not are_sealed(digest, column, content):
                 condition = (file_bounds.c.catalog == catalog) & (file_bounds.c.column == column)
                 yield ArchiveProblem(
-                    f"what the files of {catalog[:12]} state about {column or 'their pixels'}",
+                    f"what the files of {catalog[:12]} state about {_describe_column(column)}",
                     "it was changed after it was written; plans do without it",
                     remedy="forget",
                     mend=partial(_forget, file_bounds, condition),
                 )
+
+
+def _describe_column(column: str) -> str:
+    """Return what the bounds of files are about, in words."""
+    return "their parts of the sky" if column.startswith(PARTS) else column or "their pixels"
 
 
 def find_memory_problems(reading: Reading) -> Iterator[ArchiveProblem]:

@@ -10,8 +10,8 @@ from provenn.criteria import AttributeIdentity
 from provenn.database.transactions import Reading
 from provenn.definitions.stored_file_bounds import read_file_bounds
 from provenn.digests import CatalogDigest
-from provenn.files.column_bounds import PIXELS, ColumnBounds
-from provenn.files.file_bounds import decode_file_bounds, decode_file_pixels
+from provenn.files.column_bounds import PARTS, PIXELS, ColumnBounds
+from provenn.files.file_bounds import decode_file_bounds, decode_file_parts, decode_file_pixels
 from provenn.files.file_set import compute_files_digest
 from provenn.knowledge.file_facts import read_pixels
 from provenn.knowledge.file_relevance import StatedFile
@@ -52,6 +52,22 @@ class ListedFiles:
                 files.update(self._describe_owner(base, owner, columns))
         return {text: stated for text, stated in files.items() if text in own}
 
+    def find_parts(self, base: Base) -> dict[CatalogDigest, dict[str, str]]:
+        """Return the part of each file of a base catalog by fingerprint, for each core with which it shares parts.
+
+        Sound: all keys of a part were compared when core and layer were ingested (`provenn.archive.layers`).
+        """
+        prints = sorted(text for _, text in base.files.fingerprints)
+        files = compute_files_digest(prints)
+        shared: dict[CatalogDigest, dict[str, str]] = {}
+        for (digest, column), text in self.texts.items():
+            if digest == base.digest and column.startswith(PARTS):
+                core = CatalogDigest(column.removeprefix(PARTS))
+                parts = decode_file_parts(files, core, text, len(prints))
+                if all(parts):
+                    shared[core] = dict(zip(prints, parts, strict=True))
+        return shared
+
     def _describe_owner(
         self, base: Base, owner: _Owner, columns: Mapping[str, AttributeIdentity]
     ) -> Iterator[tuple[str, StatedFile]]:
@@ -87,7 +103,8 @@ def collect_listed_files(reading: Reading, catalogs: Iterable[Catalog]) -> Liste
     if not columns:
         return ListedFiles()
     owners = {digest for base in bases for digest, _ in _list_owners(base)}
-    return ListedFiles(identities, read_file_bounds(reading, owners, {*columns, PIXELS}))
+    parts = {PARTS + base.digest for base in bases}
+    return ListedFiles(identities, read_file_bounds(reading, owners, {*columns, PIXELS, *parts}))
 
 
 def can_choose_files(base: Base) -> bool:

@@ -18,6 +18,7 @@ from provenn.targets.rules.reuse_whole import reuse_whole
 from provenn.targets.rules.rule import Rewrite, Rule
 from provenn.targets.rules.same_rows import same_rows
 from provenn.targets.rules.select_early import select_early
+from provenn.targets.rules.shared_parts import shared_parts
 from provenn.targets.rules.unneeded_attributes import unneeded_attributes
 
 __all__ = ["READING_RULES", "RULES", "Rewrite", "Rule"]
@@ -42,5 +43,5 @@ RULES: tuple[Rule, ...] = (
     reuse_part,
 )
 
-READING_RULES: tuple[Rule, ...] = (irrelevant_files,)
+READING_RULES: tuple[Rule, ...] = (irrelevant_files, shared_parts)
 """The rules that choose what is read. They come last: other rules recognise the same rows by their base catalog."""

@@ -13,7 +13,7 @@ from provenn.data.fragments import Fragment
 from provenn.digests import content_digest
 from provenn.files.column_bounds import bound_folder_values
 from provenn.files.columns import FileColumn
-from provenn.files.file_bounds import encode_file_bounds
+from provenn.files.file_bounds import encode_file_bounds, encode_file_parts
 from provenn.files.file_set import compute_files_digest
 from provenn.knowledge.consequences import build_knowledge
 from provenn.logic import Statement
@@ -29,6 +29,7 @@ __all__ = [
     "BRIGHT",
     "DETECTIONS",
     "NIGHTS",
+    "NIGHT_LAYER",
     "STARS",
     "TYCHO",
     "calculate",
@@ -65,10 +66,20 @@ def _make_nights() -> Base:
     )
 
 
+def _make_layer() -> Base:
+    """Return a base catalog of three files with the keys of the nights, each in one night."""
+    prints = tuple((f"{night}.parquet", f"blake3:layer {night}") for night in range(1, 4))
+    digest = compute_files_digest(text for _, text in prints)
+    columns = tuple(FileColumn(name, parse_type("bigint"), True, "") for name in ("hip", "seeing"))
+    files = Files("parquet", (), columns, (), digest, "/nowhere/layer", prints, None)
+    return Base.of(files, key="hip", population="star")
+
+
 STARS = make_base("stars", ["vmag", "plx"])
 TYCHO = make_base("tycho", ["bt"])
 DETECTIONS = make_base("detections", ["mag", "mjd"], "id", "detection", ["star"])
 NIGHTS = _make_nights()
+NIGHT_LAYER = _make_layer()
 BRIGHT = verbs.select(STARS, "vmag < 6")
 
 
@@ -101,6 +112,7 @@ def show_rewrite(
     *statements: Statement,
     needed: Sequence[AttributeIdentity] | None = None,
     stored: Sequence[FragmentScan] = (),
+    first: Rule | None = None,
 ) -> None:
     """Print the steps of a catalog before and after a rule.
 
@@ -116,6 +128,8 @@ def show_rewrite(
         The names of the needed attributes; by default all.
     stored
         The fragments.
+    first
+        A rule that is applied to every step before.
     """
     lineage = cone(catalog, *(scan.catalog for scan in stored))
     known = build_knowledge(map(build_definition, lineage))
@@ -126,7 +140,10 @@ def show_rewrite(
         scene.note_definitions(ancestor)
     names = catalog.schema.names if needed is None else needed
     identities = frozenset(catalog.schema[name].identity for name in names)
-    rewrite = rule(step, frozenset(identity for identity in identities if not is_key(identity)), scene)
+    read = frozenset(identity for identity in identities if not is_key(identity))
+    if first is not None:
+        step = _apply_everywhere(first, step, read, scene)
+    rewrite = rule(step, read, scene)
     print(_write_step(step))  # noqa: T201 - an example prints
     if rewrite is not None:
         print(f"-> {_write_step(rewrite.step)}")  # noqa: T201
@@ -136,7 +153,18 @@ def list_stated_files(lineage: Sequence[Catalog]) -> ListedFiles:
     """Return what the files of base catalogs state, as an archive would record it."""
     bases = list_bases(lineage)
     texts = {(base.digest, name): text for base in bases for name, text in base.files.file_bounds}
+    for base in (NIGHTS, NIGHT_LAYER):
+        prints = [text for _, text in base.files.fingerprints]
+        column, text = encode_file_parts(compute_files_digest(prints), NIGHTS.digest, ["0/1", "0/2", "0/3"])
+        texts[base.digest, column] = text
     return ListedFiles(find_needed_attributes(lineage), texts)
+
+
+def _apply_everywhere(rule: Rule, step: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene) -> PlanStep:
+    rewrite = rule(step, needed, scene)
+    step = step if rewrite is None else rewrite.step
+    reads = zip(step.inputs, step.reads(needed), strict=True)
+    return step.replace_inputs([_apply_everywhere(rule, inner, read, scene) for inner, read in reads])
 
 
 def _write_step(step: PlanStep) -> str:
