@@ -11,7 +11,7 @@ from provenn.logic import Relationship, Statement
 from provenn.logic.statements import And, Not, Or, Property, SetComparison
 from provenn.logic.terms import Term, nothing, term
 
-__all__ = ["drawn", "label_lists", "labels", "relationships", "statements", "terms"]
+__all__ = ["drawn", "label_lists", "labels", "relationships", "simple_statements", "statements", "terms"]
 
 
 T = TypeVar("T")
@@ -63,10 +63,10 @@ def terms(names: Sequence[str] = "ABC", leaves: int = 4) -> st.SearchStrategy[Te
 _JOINS = [Term.__and__, Term.__or__, Term.__sub__, Term.__xor__]
 
 
-def statements(names: Sequence[str] = "ABC", parts: int = 4, leaves: int = 3) -> st.SearchStrategy[Statement]:
-    """Statements about the names: comparisons and properties, joined by and, or, not."""
+def simple_statements(names: Sequence[str] = "ABC", leaves: int = 3) -> st.SearchStrategy[SetComparison | Property]:
+    """Comparisons and properties about the names."""
     item = terms(names, leaves)
-    simple = st.one_of(
+    return st.one_of(
         st.builds(SetComparison, st.sampled_from(["==", "!=", "<=", "<", ">=", ">"]), item, item),
         st.builds(Property, st.sampled_from(["empty", "nonempty", "outside"]), st.tuples(item)),
         st.builds(
@@ -75,8 +75,12 @@ def statements(names: Sequence[str] = "ABC", parts: int = 4, leaves: int = 3) ->
             st.lists(item, min_size=2, max_size=3).map(tuple),
         ),
     )
+
+
+def statements(names: Sequence[str] = "ABC", parts: int = 4, leaves: int = 3) -> st.SearchStrategy[Statement]:
+    """Statements about the names: comparisons and properties, joined by and, or, not."""
     return st.recursive(
-        simple,
+        simple_statements(names, leaves),
         lambda part: st.one_of(part.map(Not), st.builds(And.of, part, part), st.builds(Or.of, part, part)),
         max_leaves=parts,
     )

@@ -11,7 +11,7 @@ from provenn.errors import ContradictionError, CriterionError, DefinitionError
 from provenn.knowledge import remembered_knowledge
 from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
 from provenn.logic import disjoint, empty, subset
-from provenn.targets.known import build_definition, collect_knowledge, find_touching_facts
+from provenn.targets.known import build_definition, collect_knowledge, collect_limiting_knowledge, find_touching_facts
 from tests.knowledge.test_growing_knowledge import archive, grow_at_random
 
 __all__ = ["archive"]
@@ -53,6 +53,7 @@ def test_extended_knowledge_answers_as_knowledge_built_anew(archive, seed, monke
         with archive.context.database.reading() as reading:
             collect_knowledge(reading, asked[0].definition)  # facts are remembered when they are seen again
             extended = collect_knowledge(reading, *(catalog.definition for catalog in asked))
+            limiting = collect_limiting_knowledge(reading, *(catalog.definition for catalog in asked))
         fresh = build_anew(archive, asked)
         assert len(extended.origins) == len(extended.knowledge.facts)
         labels = [catalog.digest for catalog in asked]
@@ -61,6 +62,7 @@ def test_extended_knowledge_answers_as_knowledge_built_anew(archive, seed, monke
             *(relation(one, other) for relation in (subset, disjoint) for one in labels for other in labels),
         ):
             assert extended.knowledge.entails(question) == fresh.knowledge.entails(question), question
+            assert limiting.knowledge.entails(question) == fresh.knowledge.entails(question), question
             assert bool(extended.because(question)) == bool(fresh.because(question))
         assert all(map(extended.knowledge.entails, fresh.knowledge.facts))
         assert all(map(fresh.knowledge.entails, extended.knowledge.facts))

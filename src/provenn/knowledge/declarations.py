@@ -13,18 +13,21 @@ from provenn.database.tables import fact_bases, fact_catalogs, facts, proof_fact
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions.ancestors import StoredDefinition, read_cone
 from provenn.errors import ContradictionError, FactError, NotYoursError, PopulationError
-from provenn.knowledge.consequences import build_knowledge
+from provenn.knowledge.consequences import build_knowledge, crosses_populations
+from provenn.knowledge.limiting_facts import excludes_objects, find_limiting_facts
 from provenn.knowledge.stored_facts import (
     SUSPENDED,
     Fact,
+    add_defined_sets,
     compute_fact_digest,
+    find_facts_touching,
     find_filed_numbers,
     find_usable_numbers,
     get_fact,
     list_catalogs,
     read_closed_cone,
 )
-from provenn.logic import Statement, empty, nonempty
+from provenn.logic import Explanation, Statement, empty, nonempty
 from provenn.people import audit_log, projects
 from provenn.people.visibility import Visibility, check_visibility, view_as
 
@@ -81,8 +84,10 @@ def declare_fact(
         projects.require_project(writing, project)
     if not statement.labels:
         raise FactError(f"{statement} mentions no catalogs", hint="a fact is a statement about catalogs")
-    definitions, known = read_closed_cone(writing, list_catalogs(statement))
-    populations = sorted({definition.population for definition in definitions if definition.digest in statement.labels})
+    lineage = read_cone(writing, list_catalogs(statement))
+    bases = [definition.digest for definition in lineage if definition.is_base]
+    known = find_facts_touching(writing, bases)
+    populations = sorted({definition.population for definition in lineage if definition.digest in statement.labels})
     if len(populations) > 1:
         raise PopulationError(
             f"a fact cannot compare catalogs of different populations: {', '.join(populations)}",
@@ -96,17 +101,32 @@ def declare_fact(
             return fact
     who, when = writing.who, writing.when
     new = Fact(0, statement, reason, origin, who, when, visibility=visibility, project=project, platform=platform)
-    is_first = not known and _leaves_free(definitions, statement)
-    conflict = None if is_first else build_knowledge(definitions, (*known, new)).knowledge.conflict()
+    is_first = not known and _leaves_free(lineage, statement)
+    conflict = None if is_first else _find_conflict(writing, lineage, known, new)
     if conflict is not None:
         raise ContradictionError(conflict)
     inserted = _insert_fact(writing, new)
     if origin == "declared":
         audit_log.record_action(writing, "declare", f"fact #{inserted.id}", f"{visibility} {project or ''}".strip())
-    bases = [definition.digest for definition in definitions if definition.is_base]
     hidden = find_filed_numbers(writing, bases) - {inserted.id, *(fact.id for fact in known)}
     _suspend_hidden_facts(writing, inserted, hidden)
     return inserted
+
+
+def _find_conflict(
+    reading: Reading, lineage: Sequence[StoredDefinition], known: Sequence[Fact], new: Fact
+) -> Explanation | None:
+    """Return the conflict between a new fact and all known ones, which have none without it.
+
+    Only facts that limit sets can contradict a fact that some set has sources: see `limiting_facts`.
+    """
+    limiting = known
+    if not excludes_objects(new.statement):
+        limiting = find_limiting_facts(known, {definition.digest for definition in lineage})
+    definitions = add_defined_sets(reading, lineage, limiting)
+    if len(limiting) < len(known) and crosses_populations(definitions):  # a partner may pass sources on
+        limiting, definitions = known, add_defined_sets(reading, lineage, known)
+    return build_knowledge(definitions, (*limiting, new)).knowledge.conflict()
 
 
 def _leaves_free(definitions: Sequence[StoredDefinition], statement: Statement) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SUSPENDED",
     "Fact",
+    "add_defined_sets",
     "compute_fact_digest",
     "find_all_facts",
     "find_facts_about",
@@ -269,11 +270,18 @@ def read_closed_cone(
     The definitions are of the catalogs, of all catalogs in the facts, and of all ancestors of both.
     """
     definitions = read_cone(reading, digests)
-    known = {definition.digest for definition in definitions}
     touching = find_facts_touching(reading, [definition.digest for definition in definitions if definition.is_base])
-    mentioned = {digest for fact in touching for digest in fact.catalogs}
-    further = read_cone(reading, mentioned - known) if mentioned - known else ()
-    return (*definitions, *(definition for definition in further if definition.digest not in known)), touching
+    return add_defined_sets(reading, definitions, touching), touching
+
+
+def add_defined_sets(
+    reading: Reading, definitions: Sequence[StoredDefinition], facts: Iterable[Fact]
+) -> tuple[StoredDefinition, ...]:
+    """Return definitions with those of the catalogs in facts and of their ancestors, each after its dependencies."""
+    known = {definition.digest for definition in definitions}
+    mentioned = {digest for fact in facts for digest in fact.catalogs} - known
+    further = read_cone(reading, mentioned) if mentioned else ()
+    return (*definitions, *(definition for definition in further if definition.digest not in known))
 
 
 def read_whole_population(reading: Reading, population: str) -> tuple[tuple[StoredDefinition, ...], tuple[Fact, ...]]:

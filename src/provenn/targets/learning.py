@@ -16,7 +16,7 @@ from provenn.knowledge.stored_facts import Fact, find_facts_about, has_declared_
 from provenn.logic import empty, equal, nonempty, subset
 from provenn.targets.dividing import MOST_COUNTS
 from provenn.targets.doubts import suspend_by_counts
-from provenn.targets.known import collect_data_knowledge
+from provenn.targets.known import collect_limiting_data_knowledge
 
 __all__ = ["learn_count"]
 
@@ -88,7 +88,7 @@ def _learn_equal(writing: Writing, catalog: Catalog, rows: int) -> list[Fact]:
     if not alike:
         return []
     suspended: list[Fact] = []
-    knowledge = collect_data_knowledge(writing, catalog, *alike)
+    knowledge = collect_limiting_data_knowledge(writing, catalog, *alike)
     for other in alike:
         digest, other_digest = catalog.digest, other.digest
         is_inside, is_around = (

@@ -19,7 +19,7 @@ from provenn.database.transactions import Database, Reading
 from provenn.definitions import catalog_names, catalog_store
 from provenn.digests import CatalogDigest
 from provenn.errors import UnknownCatalogError
-from provenn.targets.known import collect_knowledge
+from provenn.targets.known import collect_limiting_knowledge
 from provenn.targets.scene import Scene
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _is_apart(reading: Reading, catalog: Catalog, other: CatalogDigest) -> bool:
         return True  # a viewer reads no fragments of invisible catalogs
     if other_catalog.population != catalog.population:
         return True
-    scene = Scene(collect_knowledge(reading, catalog, other_catalog), (catalog, other_catalog))
+    scene = Scene(collect_limiting_knowledge(reading, catalog, other_catalog), (catalog, other_catalog))
     return scene.is_proved(scene.state_disjoint(catalog.extent, other_catalog.extent))
 
 

@@ -17,7 +17,7 @@ from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.targets.apart_fragments import divide_fragments
 from provenn.targets.earlier_groups import choose_earlier_groups, list_group_names
 from provenn.targets.earlier_matches import choose_earlier_pairs, list_matches
-from provenn.targets.known import collect_knowledge
+from provenn.targets.known import collect_limiting_knowledge
 from provenn.targets.listed_files import collect_listed_files
 from provenn.targets.providers import ProvidedAttribute
 from provenn.targets.row_samples import collect_samples
@@ -68,7 +68,7 @@ def build_scene(reading: Reading, problem: PlanningProblem, supposed: Sequence[F
     stored = _add_earlier_pairs(reading, problem.before, serving)
     stored = _add_earlier_groups(reading, problem.before, stored)
     catalogs = (*lineage, *(scan.catalog for scan in stored))
-    known = collect_knowledge(reading, *catalogs, supposed=supposed)
+    known = collect_limiting_knowledge(reading, *catalogs, supposed=supposed)
     known_facts = {known_fact.id for known_fact in known.facts}
     further_facts = {number for scan in stored for number in scan.fragment.facts} - known_facts
     known = replace(known, facts=(*known.facts, *(get_fact(reading, number) for number in sorted(further_facts))))

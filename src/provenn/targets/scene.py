@@ -14,6 +14,7 @@ from provenn.criteria import Atom, AttributeIdentity, DefinedAttribute, Type, ba
 from provenn.digests import CatalogDigest
 from provenn.files.column_statistics import ColumnStatistics
 from provenn.knowledge.consequences import TracedKnowledge
+from provenn.knowledge.limiting_facts import excludes_objects
 from provenn.logic import Knowledge, Statement, disjoint, empty, equal, subset
 from provenn.logic.covered_sets import find_covered_sets
 from provenn.logic.forced_labels import find_forced_labels
@@ -222,7 +223,7 @@ class Scene:
         The statement must be one of those that planning asks: a set is empty, or a relation such as subset.
         """
         if not self._defined:
-            facts_can_matter = any(_excludes_objects(fact.statement) for fact in self.known.facts) or not all(
+            facts_can_matter = any(excludes_objects(fact.statement) for fact in self.known.facts) or not all(
                 isinstance(known, SetComparison | Property) for known in self.known.knowledge.facts
             )
             self._defined.append(
@@ -327,17 +328,6 @@ def _describe_columns(lineage: Iterable[Catalog]) -> Iterator[tuple[str, Describ
                 if attribute.name in statistics and attribute.name not in base.key:
                     column = DescribedColumn(base, attribute.type, statistics[attribute.name])
                     yield backquoted(attribute.identity), column
-
-
-def _excludes_objects(statement: Statement) -> bool:
-    """Return whether a statement may exclude objects from a set.
-
-    Any other statement only says that some set has an object. If no statement offers a choice, such a statement never
-    helps to prove that a set is empty, nor a relation such as subset: the object can be added to every world.
-    """
-    return not isinstance(statement, SetComparison | Property) or not all(
-        claim.inhabited for claim in statement.claims()
-    )
 
 
 def _make_sort_key(term: Term) -> tuple[bool, bool, str]:
