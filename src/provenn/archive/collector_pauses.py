@@ -1,4 +1,4 @@
-"""Pauses of Python's garbage collector, while very many objects are made that all stay."""
+"""Python's garbage collector in processes with very many objects that all stay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["pause_collection"]
+__all__ = ["collect_rarely", "pause_collection"]
+
+
+def collect_rarely() -> None:
+    """Look for garbage less often from now on: a server, which drops few objects, spends a fifth of its time on it."""
+    gc.set_threshold(5_000, 20, 20)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from provenn.archive import Archive
+from provenn.archive.collector_pauses import collect_rarely
 from provenn.archive.tokens import list_tokens
 from provenn.database.secrets import hide_process
 from provenn.errors import ServerError
@@ -148,6 +149,7 @@ def serve(
         and has no host names.
     """
     hide_process()  # the process holds sessions, and perhaps a password
+    collect_rarely()
     proxies = proxies or Proxies()
     limits = limits or ServerLimits()
     tokens = tokens or host not in _LOOPBACK or bool(proxies.networks)

@@ -18,6 +18,7 @@ from anyio import to_thread
 
 from provenn import deadline
 from provenn.archive import Archive, open_archive
+from provenn.archive.collector_pauses import collect_rarely
 from provenn.database.secrets import hide_process
 from provenn.errors import DeadlineError
 from provenn.web.accounts import Account, act_as
@@ -41,6 +42,7 @@ def main(descriptor: int) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server closes the socket when it ends
     hide_process()
+    collect_rarely()
     asyncio.run(_serve(socket.socket(fileno=descriptor)))
 
 

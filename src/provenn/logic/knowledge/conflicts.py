@@ -8,7 +8,7 @@ extraction with recursive model rotation", 2011).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -18,7 +18,7 @@ from provenn.logic.knowledge.graph import PART
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import Claims, WorldSearch
 
-__all__ = ["Case", "Resolution", "find_conflict", "find_minimal_conflict"]
+__all__ = ["Case", "Resolution", "find_conflict", "find_minimal_conflict", "minimize_conflict"]
 
 # The number of the formula that always holds.
 _ALWAYS: Final = -1
@@ -59,8 +59,11 @@ def find_minimal_conflict(search: WorldSearch, cases: Sequence[Case]) -> list[in
         The numbers, or None if all formulas can be true in some case.
     """
     numbers = find_conflict(search, cases, range(len(cases[0].formulas)) if cases else ())
-    if isinstance(numbers, Resolution):
-        return None
+    return None if isinstance(numbers, Resolution) else minimize_conflict(search, cases, numbers)
+
+
+def minimize_conflict(search: WorldSearch, cases: Sequence[Case], numbers: list[int]) -> list[int]:
+    """Return the numbers of formulas that conflict in every case, without a superfluous formula, from those that do."""
     needed: set[int] = set()
     while untried := [number for number in numbers if number not in needed]:
         tried = untried[
@@ -110,24 +113,26 @@ class _ChangingWorld:
         self._reasoner = reasoner
         self._formulas = formulas
         self._objects = [set(parts) for parts in objects]
-        self._fixed = (1 << fixed) - 1
+        self._all, self._fixed = (1 << len(self._objects)) - 1, (1 << fixed) - 1
         self._speakers: dict[int, list[int]] = {}  # literal -> the formulas with this literal
         for number, formula in formulas.items():
             for literal in _iterate_literals(formula):
                 self._speakers.setdefault(literal, []).append(number)
-        self._parts = {literal: self._find_parts(literal) for literal in self._speakers}
+        self._cones = {literal: graph.cone([literal], set()) for literal in self._speakers}
+        self._parts = {
+            literal: [node for node in cone if graph.right[node] == PART] for literal, cone in self._cones.items()
+        }
         self._made_of: dict[int, list[int]] = {}  # part -> the literals made of this part
         for literal, parts in self._parts.items():
             for part in parts:
                 self._made_of.setdefault(part, []).append(literal)
-        objects_by_part: dict[int, int] = {}
+        self._above: dict[int, list[int]] = {}  # part -> the nodes made of this part, each after its operands
+        self._values = {0: 0, **dict.fromkeys(self._made_of, 0)}  # node -> the objects in this node (as bits)
         for place, parts_of_object in enumerate(self._objects):
-            for part in parts_of_object:
-                objects_by_part[part] = objects_by_part.get(part, 0) | 1 << place
-        values, all_objects = graph.spread(objects_by_part), (1 << len(self._objects)) - 1
-        self._inside = {  # literal -> the objects in this literal, as the bits of a number
-            literal: (values[literal >> 1] ^ -(literal & 1)) & all_objects for literal in self._speakers
-        }
+            for part in parts_of_object & self._made_of.keys():
+                self._values[part] |= 1 << place
+        self._evaluate(sorted({node for cone in self._cones.values() for node in cone} - self._made_of.keys()))
+        self._inside = {literal: self._find_inside(literal) for literal in self._speakers}
 
     def find_necessary(self, violated: int, known: set[int]) -> set[int]:
         """Return the known necessary formulas, and formulas that are the only violated formula in some world."""
@@ -161,14 +166,35 @@ class _ChangingWorld:
 
     def _flip(self, places: int, part: int) -> None:
         """Move objects into a part if they are outside, and out of the part if they are inside."""
-        holds, inside, changed = self._graph.holds, self._inside, self._made_of.get(part, ())
         for place in iterate_bits(places):
-            parts = self._objects[place]
-            parts ^= {part}
-            values: dict[int, bool] = {}
-            for literal in changed:
-                if holds(literal, parts, values) != bool(inside[literal] >> place & 1):
-                    inside[literal] ^= 1 << place
+            self._objects[place] ^= {part}
+        changed = self._made_of.get(part, ())
+        self._values[part] = self._values.get(part, 0) ^ places
+        if part not in self._above:
+            self._above[part] = self._find_nodes_above(part, changed)
+        self._evaluate(self._above[part])
+        for literal in changed:
+            self._inside[literal] = self._find_inside(literal)
+
+    def _find_nodes_above(self, part: int, literals: Iterable[int]) -> list[int]:
+        """Return the nodes below some literals that are made of a part, each after its operands."""
+        left, right = self._graph.left, self._graph.right
+        above = {part}
+        for node in sorted({node for literal in literals for node in self._cones[literal]}):
+            if right[node] != PART and (left[node] >> 1 in above or right[node] >> 1 in above):
+                above.add(node)
+        return sorted(above - {part})
+
+    def _evaluate(self, nodes: Iterable[int]) -> None:
+        """Find the objects in nodes that are no parts, each after its operands."""
+        left, right, values = self._graph.left, self._graph.right, self._values
+        for node in nodes:
+            a, b = left[node], right[node]
+            values[node] = (values[a >> 1] ^ -(a & 1)) & (values[b >> 1] ^ -(b & 1))
+
+    def _find_inside(self, literal: int) -> int:
+        """Return the objects in a literal (as bits)."""
+        return (self._values[literal >> 1] ^ -(literal & 1)) & self._all
 
     def _is_real(self, places: int) -> bool:
         """Return whether the theory, if there is one, accepts some objects."""
@@ -183,9 +209,6 @@ class _ChangingWorld:
         if isinstance(formula, Inhabited):
             return bool(self._inside[formula.literal]) == formula.holds
         return (any if isinstance(formula, Disjunction) else all)(map(self._is_true, formula.parts))
-
-    def _find_parts(self, literal: int) -> list[int]:
-        return [node for node in self._graph.cone([literal], set()) if self._graph.right[node] == PART]
 
 
 def _iterate_literals(formula: Formula) -> Iterator[int]:

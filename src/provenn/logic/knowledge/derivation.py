@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from provenn import display
 from provenn.display.text import join_words
-from provenn.logic.knowledge.conflicts import Case, Resolution, find_conflict, find_minimal_conflict
+from provenn.logic.knowledge.conflicts import Case, Resolution, find_conflict, minimize_conflict
 from provenn.logic.knowledge.flat_sets import FlatSets
 from provenn.logic.knowledge.formulas import Conjunction, Formula, Inhabited, iterate_conjuncts
 from provenn.logic.knowledge.reasoner import Reasoner
@@ -182,7 +182,6 @@ def derive_conclusion(
 class _Division(NamedTuple):
     """A step divided by a lemma: how the lemma follows (None if it was told before), and what follows from it."""
 
-    cost: tuple[int, ...]
     lemma: Inference | None
     rest: Inference
 
@@ -228,30 +227,55 @@ class _Derivation:
     def _find_division(self, step: Inference) -> _Division | None:
         """Return the best division of a step into two with fewer premises; None if no tried lemma divides it."""
         size = len(step.premises)
-        best: _Division | None = None
+        best: tuple[tuple[int, ...], _Division] | None = None
         tried = 0
         objects: list[set[int]] = []  # possible objects, with which a lemma would be false
         for rank, statement in enumerate(dict.fromkeys([*self.steps, *_propose_lemmas(step)])):
             if statement == step.statement or statement in step.premises:
                 continue
-            lemma = None
-            if statement not in self.steps:
-                if self._is_refuted(statement, objects):
-                    continue
-                lemma = self.explain(step.premises, statement, objects)
-                if lemma is None or not 1 < len(lemma.premises) < size:
-                    continue
-            rest = self.explain(step.premises, step.statement, lemma=statement)
-            if rest is None or len(rest.premises) >= size:
+            division = self._divide_by_lemma(step, statement, objects)
+            if division is None:
                 continue
-            sizes = (0 if lemma is None else len(lemma.premises), len(rest.premises))
+            sizes = (0 if division.lemma is None else len(division.lemma.premises), len(division.rest.premises))
             cost = (max(sizes), sum(sizes), rank)
-            if best is None or cost < best.cost:
-                best = _Division(cost, lemma, rest)
+            if best is None or cost < best[0]:
+                best = cost, division
             tried += 1
             if tried == _MOST_LEMMAS or max(sizes) <= max(MOST_PREMISES, (size + 1) // 2):
                 break
-        return best
+        return None if best is None else best[1]
+
+    def _divide_by_lemma(self, step: Inference, statement: Statement, objects: list[set[int]]) -> _Division | None:
+        """Return a step divided by a lemma; None if the lemma does not follow, or a half has no fewer premises."""
+        size, lemma = len(step.premises), None
+        if statement not in self.steps:
+            if self._is_refuted(statement, objects):
+                return None
+            lemma = self._find_premises(step.premises, statement, objects)
+            if lemma is None:
+                return None
+            rest = self._find_rest_apart(step, lemma)
+            if rest is not None:
+                return _Division(lemma, rest)
+            lemma = self.explain(lemma.premises, statement)
+            if lemma is None or not 1 < len(lemma.premises) < size:
+                return None
+        rest = self.explain(step.premises, step.statement, lemma=statement)
+        return _Division(lemma, rest) if rest is not None and len(rest.premises) < size else None
+
+    def _find_rest_apart(self, step: Inference, lemma: Inference) -> Inference | None:
+        """Return how the conclusion of a step follows from a lemma and the premises that the lemma does not need.
+
+        Nothing can be left out of the lemma's premises or of the rest's: without a premise of one half, the other half
+        would lead to the conclusion all the same, and so the step would not need this premise.
+        """
+        others = [premise for premise in step.premises if premise not in lemma.premises]
+        if len(lemma.premises) == 1 or not others:
+            return None
+        rest = self._find_premises(others, step.statement, lemma=lemma.statement)
+        if rest is None or not lemma.open_universe == rest.open_universe == step.open_universe:
+            return None
+        return rest if len(rest.premises) == len(others) + 1 else None
 
     def explain(
         self,
@@ -265,18 +289,31 @@ class _Derivation:
         If it does not follow, the result is None, and the objects of a world in which it is false are added to
         `objects`: every one of them is possible, if the premises claim nothing of inhabited sets that depends on it.
         """
+        return self._find_premises(premises, conclusion, objects, lemma, is_minimal=True)
+
+    def _find_premises(
+        self,
+        premises: Sequence[Statement],
+        conclusion: Statement,
+        objects: list[set[int]] | None = None,
+        lemma: Statement | None = None,
+        *,
+        is_minimal: bool = False,
+    ) -> Inference | None:
+        """Return `explain`; unless it `is_minimal`, some of the premises may not be needed."""
         cases = self._sets.build_cases([self._find_formula(premise) for premise in premises], conclusion)
         if lemma is not None:
             lemma_formula = self._find_formula(lemma)
             cases = [Case(case.formulas, Conjunction((case.always, lemma_formula))) for case in cases]
         for is_open in (False, True) if self.open_universe else (False,):
             search = WorldSearch(self._reasoner, (), (), open_universe=is_open)
-            result = find_conflict(search, cases, range(len(premises)))
-            if isinstance(result, Resolution):
+            conflict = find_conflict(search, cases, range(len(premises)))
+            if isinstance(conflict, Resolution):
                 if objects is not None:
-                    objects += search.objects(result.claims)
+                    objects += search.objects(conflict.claims)
                 continue
-            conflict = find_minimal_conflict(search, cases) or []
+            if is_minimal:
+                conflict = minimize_conflict(search, cases, conflict)
             needed = tuple(premises[place] for place in conflict)
             return Inference(conclusion, needed if lemma is None else (*needed, lemma), is_open)
         return None
