@@ -4,12 +4,12 @@
 """
 
 import atexit
-import gc
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from gc import freeze, set_threshold
 from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Any
@@ -201,8 +201,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - any name
 
 def main() -> None:
     """Run the command line, and exit with its status: see docs/reference/cli.md."""
-    gc.set_threshold(50_000, 20, 20)  # looking for garbage among what is imported takes a tenth of a short command
-    atexit.register(gc.freeze)  # looking for it at the end takes another sixth, and the process frees everything
+    set_threshold(50_000, 20, 20)  # looking for garbage among what is imported takes a tenth of a short command
+    atexit.register(freeze)  # looking for it at the end takes another sixth, and the process frees everything
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ● still shows the rest
