@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import provenn
-from provenn.archive.region_counts import count_regions
 from provenn.archive.relation import RELATIONS
 from provenn.display import RegionState
 from provenn.errors import ComparisonError, PopulationError, UnknownCatalogError
@@ -71,14 +70,15 @@ def test_regions_name_the_declared_facts_they_rest_on(survey):
 
 
 def test_numbers_of_sources_decide_regions_that_facts_leave_open(survey):
-    for name in ("stars", "bright", "brighter"):
-        survey[name].count()
     compared = survey.compare("bright", "brighter")
     assert states(compared)["in bright only"] == "unknown"
-    counted, numbers = survey.context.read(count_regions, compared)
+    for name in ("stars", "bright", "brighter"):
+        survey[name].count()
+    counted = survey.compare("bright", "brighter")
     table = survey["bright"].to_pandas()
     outer, inner = len(table), int((table["vmag"] < 5).sum())
     assert outer > inner > 0
+    numbers = [region.sources for region in counted.regions]
     assert [None if rows is None else (rows.low, rows.high) for rows in numbers] == [
         None,
         (0, 0),
@@ -88,14 +88,15 @@ def test_numbers_of_sources_decide_regions_that_facts_leave_open(survey):
     assert states(counted)["in bright only"] == "must hold something"
     assert len(counted.hypercubes) == 1 < len(compared.hypercubes)
     assert counted.rests_on == ()
+    assert f"in bright only: must hold something, {outer - inner} source" in str(counted)
+    assert "in brighter only: must be empty\n" in str(counted)
+    assert f"must hold something, {outer - inner} source" in counted._repr_html_()
 
 
 def test_a_region_decided_by_numbers_names_the_declared_fact_behind_them(survey):
     assert 0 < survey["brighter"].count() < survey["bright"].count()
     survey.declare("north <= brighter")
-    compared = survey.compare("bright", "north")
-    assert states(compared)["in bright only"] == "unknown"
-    counted, _ = survey.context.read(count_regions, compared)
+    counted = survey.compare("bright", "north")
     assert states(counted)["in bright only"] == "must hold something"
     assert [str(fact.statement) for fact in counted.rests_on] == ["north <= brighter"]
 
@@ -139,8 +140,8 @@ def test_too_few_too_many_and_what_cannot_be_compared_is_told(survey, tmp_path):
 def test_it_shows_itself(survey):
     found = survey.compare("brighter", "bright")
     assert str(found) == (
-        "brighter lies inside bright\n  outside: must hold something\n  in bright only: unknown\n"
-        "  in brighter only: must be empty\n  in brighter and bright: unknown"
+        "brighter lies inside bright\n  outside: must hold something\n  in bright only: unknown, at most 5 sources\n"
+        "  in brighter only: must be empty\n  in brighter and bright: unknown, at most 5 sources"
     )
     assert parsed(found.venn_svg())
     assert "<style" not in found.venn_svg(inline=True)

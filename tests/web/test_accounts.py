@@ -264,6 +264,34 @@ def test_a_form_of_a_session_needs_what_its_page_gave_it(everybody):
     assert everybody.client.post("/logout", data={"form": form}).status_code == 403, "not that of another session"
 
 
+FORMS = (
+    "/define?sources=stars&criterion=vmag+%3C+3",
+    "/knowledge",
+    "/target?sources=bright&attributes=vmag",
+    "/compare?a=tenth&b=near",
+    "/catalogs/bright",
+)
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_every_form_that_changes_something_brings_what_the_server_needs_and_readers_see_none(everybody, path):
+    everybody.log_in("ben")
+    forms = re.findall(r'<form [^>]*method="post".*?</form>', everybody.client.get(path).text, re.DOTALL)
+    assert len(forms) > 1 or "/catalogs" in path
+    assert all('name="form"' in form for form in forms)
+    everybody.log_in("cleo")
+    seen = re.findall(r'<form action="([^"]+)" method="post"', everybody.client.get(path).text)
+    assert seen == ["/logout"]
+
+
+def test_an_author_looks_at_two_catalogs_by_the_form_of_the_page(everybody):
+    everybody.log_in("ben")
+    page = everybody.client.get("/compare?a=tenth&b=near").text
+    (form,) = re.findall(r'<form action="/compare/look".*?</form>', page, re.DOTALL)
+    answer = everybody.client.post("/compare/look", data=dict(re.findall(r'name="(\w+)" value="([^"]*)"', form)))
+    assert answer.status_code != 403, answer.text
+
+
 @pytest.mark.parametrize(
     "headers",
     [

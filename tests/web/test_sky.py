@@ -116,7 +116,39 @@ def test_a_look_at_two_catalogs_counts_their_regions_and_proves_the_relation(cli
     assert seen["pairs"][0]["summary"] == "superset"
     assert [region["sources"] and region["sources"]["low"] for region in seen["regions"]] == [None, 0, 1, 7]
     assert any(fact["origin"] == "observed" for fact in client.get("/api/knowledge").json()["facts"])
-    assert client.get("/compare/sky.svg?a=west&b=north").headers["content-type"] == "image/svg+xml"
+    drawn = client.get("/compare/sky.svg?a=west&b=north")
+    assert drawn.headers["content-type"] == "image/svg+xml"
+    assert "Sky map of west - north, north - west, west &amp; north" in drawn.text, (
+        "sources in both lie above the others"
+    )
+
+
+@pytest.mark.usefixtures("placed")
+def test_what_a_look_would_count_is_not_drawn_before(client, archive):
+    """The page does not call unknown what a picture on it shows."""
+    archive["placed"].select("ra > 100", name="west")
+    archive["placed"].select("dec > 20", name="north")
+    assert "/compare/sky.svg" not in client.get("/compare?a=west&b=north").text
+    client.post("/compare/look", data={"a": "west", "b": "north"}, headers={"Origin": "http://127.0.0.1"})
+    assert "/compare/sky.svg" in client.get("/compare?a=west&b=north").text
+
+
+@pytest.mark.usefixtures("placed")
+@pytest.mark.parametrize("query", ["a=placed&b=placed", "a=placed&b=placed&c=placed", "b=placed&c=placed"])
+def test_a_catalog_with_positions_is_compared_with_itself(client, query):
+    page = client.get(f"/compare?{query}")
+    assert page.status_code == 200
+    assert "placed has the same sources as placed" in read(page.text).text
+
+
+@pytest.mark.usefixtures("placed")
+def test_a_look_is_taken_wherever_the_two_names_stand_and_keeps_the_question(client, archive):
+    archive["placed"].select("ra > 100", name="west")
+    archive["placed"].select("dec > 20", name="north")
+    page = read(client.get("/compare?a=west&c=north&ask=west+%3C%3D+north").text)
+    brought = {found["name"]: found["value"] for found in page.named("input") if found.get("type") == "hidden"}
+    answer = client.post("/compare/look", data=brought, headers={"Origin": "http://127.0.0.1"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/compare?a=west&b=north&ask=west+%3C%3D+north")
 
 
 @pytest.mark.usefixtures("placed")

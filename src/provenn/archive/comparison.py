@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from provenn.archive.relation import Relation
 from provenn.display import RegionState, venn_states_svg
+from provenn.display.row_counts import Rows
 from provenn.display.venn_regions import name_region
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Relationship
@@ -37,19 +38,27 @@ class RegionKnown:
         The region in words, such as ``"in A and B only"``.
     state
         Whether the region is empty in all possible worlds, inhabited in all of them, or neither.
+    sources
+        The number of its sources, as far as proved; None for the region outside all catalogs, where it is not known.
     """
 
     inside: tuple[bool, ...]
     words: str
     state: RegionState
+    sources: Rows | None = None
 
     @property
     def says(self) -> str:
         """The state of the region, in words."""
         return _SAYS[self.state]
 
+    def describe(self) -> str:
+        """The state in words, with the number of sources as far as it adds anything."""
+        number = "" if self.sources is None or self.sources.high == 0 else self.sources.describe("source")
+        return f"{self.says}, {number}" if number else self.says
+
     def __str__(self) -> str:
-        return f"{self.words}: {self.says}"
+        return f"{self.words}: {self.describe()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +114,7 @@ class Comparison:
                 ", ".join(self.names),
                 "compared",
                 what="; ".join(relation.words for relation in self.relations),
-                rows=tuple((region.words, region.says) for region in self.regions),
+                rows=tuple((region.words, region.describe()) for region in self.regions),
                 tables=(Table("reasons", ("what", "fact", "because"), reasons),),
                 warnings=(*self._support, *self.caveats),
                 picture=self.venn_svg(inline=True),

@@ -50,10 +50,11 @@ def count_overlap(context: Context, left: Named, right: Named, *, engine: Engine
 
 
 def map_overlap(context: Context, left: Named, right: Named, *, most: int | None = None) -> SkyMap:
-    """Return the map of the sources that two catalogs share, and of those of one alone; never start Spark."""
+    """Return the map of the sources of one of two catalogs alone, with those in both above; never start Spark."""
     from provenn.archive.sky_map import make_sky_map  # noqa: PLC0415 - a command starts without it
 
-    return make_sky_map(context, _divide(left, right), engine="look", most=most)
+    both, *alone = _divide(left, right)
+    return make_sky_map(context, [*alone, both], engine="look", most=most)
 
 
 def map_region(

@@ -10,6 +10,7 @@ from provenn.archive.comparison import Comparison
 from provenn.archive.context import Context
 from provenn.archive.proof import Proof
 from provenn.archive.references import CatalogReference, find_digest, map_user_names
+from provenn.archive.region_counts import count_regions
 from provenn.archive.relation import Relation, Summary
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_store
@@ -44,6 +45,7 @@ def ask_comparison(context: Context, which: Sequence[CatalogReference], *, why: 
     with context.database.reading() as reading:
         digests = [find_digest(reading, reference) for reference in which]
         comparison, proved = questions.compare_catalogs(reading, digests, map_user_names(digests, which), why=why)
+        comparison = count_regions(reading, comparison)
     _keep_proofs(context, proved)
     return comparison
 

@@ -18,8 +18,8 @@ from provenn.logic import Relationship
 __all__ = ["count_regions"]
 
 
-def count_regions(reading: Reading, comparison: Comparison) -> tuple[Comparison, tuple[Rows | None, ...]]:
-    """Return the comparison with what counts tell of its regions, and the number of sources of each, as far as proved.
+def count_regions(reading: Reading, comparison: Comparison) -> Comparison:
+    """Return the comparison with the number of sources of each region, as far as proved, and what the numbers tell.
 
     The number outside all catalogs is unknown, and None. The facts leave a region open that the counts decide, for
     instance if a catalog has more sources than a catalog inside it.
@@ -29,17 +29,20 @@ def count_regions(reading: Reading, comparison: Comparison) -> tuple[Comparison,
     numbers = (None, *(Rows.between(*next(bounds)) for _ in terms[1:]))
     states = [_decide_state(region, rows) for region, rows in zip(comparison.regions, numbers, strict=True)]
     counted = [place for place, region in enumerate(comparison.regions) if region.state is not states[place]]
+    regions = tuple(
+        replace(region, state=state, sources=sources)
+        for region, state, sources in zip(comparison.regions, states, numbers, strict=True)
+    )
     if not counted:
-        return comparison, numbers
+        return replace(comparison, regions=regions)
     declared = {fact.id: fact for place in counted for fact in bound_sources(reading, terms[place]).rests_on}
     declared |= {fact.id: fact for fact in comparison.rests_on}
-    narrowed = replace(
+    return replace(
         comparison,
         hypercubes=_narrow(comparison.hypercubes, states),
-        regions=tuple(replace(region, state=state) for region, state in zip(comparison.regions, states, strict=True)),
+        regions=regions,
         rests_on=tuple(declared[number] for number in sorted(declared)),
     )
-    return narrowed, numbers
 
 
 def _decide_state(region: RegionKnown, rows: Rows | None) -> RegionState:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,9 +18,6 @@ from provenn.cli.archives import (
 )
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
-
-if TYPE_CHECKING:
-    from provenn.display.row_counts import Rows
 
 __all__ = ["compare"]
 
@@ -51,10 +48,8 @@ def compare(
 
     - `provenn compare bright near both --svg venn.svg`
     """
-    from provenn.archive.region_counts import count_regions  # noqa: PLC0415 - other commands do not count
-
     with open_archive_at(archive_path, as_json) as archive:
-        comparison, numbers = archive.context.read(count_regions, archive.compare(*catalogs))
+        comparison = archive.compare(*catalogs)
         if as_json:
             write_json(
                 {
@@ -65,10 +60,10 @@ def compare(
                             "inside": list(region.inside),
                             "words": region.words,
                             "state": region.state.value,
-                            "low": None if rows is None else rows.low,
-                            "high": None if rows is None else rows.high,
+                            "low": None if region.sources is None else region.sources.low,
+                            "high": None if region.sources is None else region.sources.high,
                         }
-                        for region, rows in zip(comparison.regions, numbers, strict=True)
+                        for region in comparison.regions
                     ],
                     "rests_on": [fact_data(fact) for fact in comparison.rests_on],
                     "relations": [relation_data(relation) for relation in comparison.relations],
@@ -80,17 +75,9 @@ def compare(
                 lines = reason_lines(relation.lines) if why else []
                 support = [] if why else [f"  rests on {fact.words}" for fact in relation.rests_on]
                 write_text("\n".join([relation.words + (", because" if lines else ""), *lines, *support]))
-            regions = [
-                f"  {region}{_describe_number(rows)}" for region, rows in zip(comparison.regions, numbers, strict=True)
-            ]
+            regions = [f"  {region}" for region in comparison.regions]
             shown = set() if why else {fact.id for relation in comparison.relations for fact in relation.rests_on}
             facts = [f"  rests on {fact.words}" for fact in comparison.rests_on if fact.id not in shown]
             write_text("\n".join([*regions, *facts, *caveat_lines(comparison.caveats)]))
         if svg is not None:
             write_svg(comparison.venn_svg(), svg)
-
-
-def _describe_number(rows: Rows | None) -> str:
-    """Return the number of sources of a region as a supplement to its state, if it adds anything."""
-    number = "" if rows is None or rows.high == 0 else rows.describe("source")
-    return f", {number}" if number else ""

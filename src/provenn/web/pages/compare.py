@@ -11,7 +11,6 @@ from fastapi.responses import RedirectResponse, Response
 
 from provenn.archive import Archive
 from provenn.archive.overlaps import map_overlap, map_region
-from provenn.archive.region_counts import count_regions
 from provenn.archive.witnesses import describe_help
 from provenn.display import relationship_html, venn_states_svg, world_svg
 from provenn.display.row_counts import Rows
@@ -100,7 +99,7 @@ class ComparedCatalogs:
     is_open
         Whether a look at the data would tell more: two catalogs whose relation, or a region of it, is unknown.
     has_sky
-        Whether all catalogs have positions on the sky.
+        Whether there are different catalogs, which all have positions on the sky.
     rests_on
         The declared facts on which the regions rest, in words.
     """
@@ -215,13 +214,15 @@ def suggest_names(archive: Archive) -> tuple[str, ...]:
 
 
 def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
-    comparison, numbers = archive.context.read(count_regions, archive.compare(*names, why=True))
+    comparison = archive.compare(*names, why=True)
     is_pair = len(comparison.names) == 2
     return ComparedCatalogs(
         tuple(CatalogLink(name, digest) for name, digest in zip(comparison.names, comparison.digests, strict=True)),
         tuple(
-            VennRegion(region.words, region.state, region.says, sources, "".join("01"[flag] for flag in region.inside))
-            for region, sources in zip(comparison.regions, numbers, strict=True)
+            VennRegion(
+                region.words, region.state, region.says, region.sources, "".join("01"[flag] for flag in region.inside)
+            )
+            for region in comparison.regions
         ),
         str(comparison.hypercubes.kind),
         len(comparison.hypercubes),
@@ -238,7 +239,7 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
             for relation in comparison.relations
         ),
         is_pair and any(region.state is RegionState.UNKNOWN for region in comparison.regions),
-        all(has_position(archive.catalog(digest)) for digest in comparison.digests),
+        len(comparison.digests) > 1 and all(has_position(archive.catalog(digest)) for digest in comparison.digests),
         tuple(fact.words for fact in comparison.rests_on),
     )
 
@@ -293,6 +294,7 @@ def look_at_overlap(
     *,
     a: Annotated[str, Form(min_length=1, max_length=500)],
     b: Annotated[str, Form(min_length=1, max_length=500)],
+    ask: Annotated[str, Form(max_length=2000)] = "",
 ) -> RedirectResponse:
     """Count the sources that two catalogs share and those of one alone, without Spark; go back to the comparison."""
     try:
@@ -302,7 +304,7 @@ def look_at_overlap(
         raise SparkNeededError(
             error.message, hint=f"ask the administrator to run {command}, which starts Spark"
         ) from error
-    return RedirectResponse(make_query("/compare", a=a, b=b), 303)
+    return RedirectResponse(make_query("/compare", a=a, b=b, ask=ask), 303)
 
 
 @router.get(
