@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 
@@ -77,3 +78,20 @@ def test_a_path_between_two_catalogs_is_found_and_the_panel_shows_its_end(visito
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("status")).to_contain_text("path: bright – stars – near")
     expect(page.get_by_role("heading", name="near DeriveAttributes")).to_be_visible()
+
+
+def test_what_is_clicked_in_a_long_lineage_stays_where_it_was_and_keeps_the_focus(visitor):
+    """The picture begins at its catalog, and does not jump to its beginning with every click."""
+    visitor.page.set_viewport_size({"width": 1280, "height": 500})
+    page = visitor.open("/catalogs/stars/explore")
+    frame = page.locator("[data-explorer]")
+    room = frame.bounding_box()
+    box = page.locator("a[aria-current=true]").bounding_box()
+    assert room["y"] < box["y"] < room["y"] + room["height"], "the catalog is seen at once"
+    handle = page.get_by_role("link", name="Unfold what is made from bright", exact=True)
+    visitor.tab_to(handle)
+    before = handle.bounding_box()
+    page.keyboard.press("Enter")
+    handle = page.get_by_role("link", name="Fold what is made from bright", exact=True)
+    expect(handle).to_be_focused()
+    assert handle.bounding_box()["y"] == pytest.approx(before["y"], abs=2)

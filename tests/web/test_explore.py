@@ -68,6 +68,35 @@ def test_five_hundred_catalogs_are_usable_by_folding(client, archive):
     assert page["is_compared"] is False
 
 
+def find_handles(client, address):
+    page = read(client.get(address).text)
+    return {found["aria-label"]: found["href"] for found in page.named("a") if "aria-label" in found}
+
+
+def test_handles_lead_to_every_catalog_however_many_there_are(client, archive):
+    for number in range(150):
+        archive["stars"].select(f"plx > {number + 100}", name=f"far {number}")
+    address = "/catalogs/stars/explore"
+    shown = names(client.get("/api" + address))
+    while more := [
+        link
+        for label, link in find_handles(client, address).items()
+        if label.startswith("Unfold") and label.endswith("more of what is made from stars")
+    ]:
+        (address,) = more
+        assert shown < (shown := names(client.get("/api" + address)))
+    assert {f"far {number}" for number in range(150)} < shown
+    folded = find_handles(client, address)["Fold what is made from stars"]
+    assert names(client.get("/api" + folded)) == {"stars"}
+
+
+def test_a_full_picture_says_so_and_promises_nothing_more(client, monkeypatch):
+    monkeypatch.setattr("provenn.archive.exploring._MOST_SHOWN", 5)
+    page = client.get("/catalogs/stars/explore").text
+    assert "5 catalogs, the most at a time: fold some to see others" in " ".join(read(page).text.split())
+    assert "more of what is made from" not in page
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from provenn.archive.neighbourhood import picture_catalogs
@@ -15,7 +16,7 @@ from provenn.display.lineage_picture import LineageNode, LineagePicture
 __all__ = ["ExploredLineage", "explore_lineage", "find_path"]
 
 _MOST_OPENED = 60
-"""The most catalogs that unfolding a catalog in a direction shows."""
+"""The most catalogs that unfolding a catalog once in a direction shows."""
 _MOST_SHOWN = 300
 _MOST_COMPARED = 24
 """The most different sets of sources that are compared for equality."""
@@ -36,20 +37,23 @@ class ExploredLineage:
         Whether equality was also searched by proof, and not only by construction.
     path
         The digests along a path to another catalog; empty without one.
+    is_full
+        Whether catalogs that were unfolded do not fit into the picture.
     """
 
     picture: LineagePicture
     equal: tuple[tuple[str, ...], ...]
     is_compared: bool
     path: tuple[str, ...] = ()
+    is_full: bool = False
 
 
 def explore_lineage(
     reading: Reading,
     focus: CatalogDigest,
     *,
-    up: Collection[CatalogDigest],
-    down: Collection[CatalogDigest],
+    up: Sequence[CatalogDigest],
+    down: Sequence[CatalogDigest],
     path: Sequence[CatalogDigest],
     user_names: Mapping[CatalogDigest, str],
 ) -> ExploredLineage:
@@ -62,7 +66,7 @@ def explore_lineage(
     focus
         The catalog.
     up, down
-        The catalogs of which the dependencies, or the dependents, are shown.
+        The catalogs of which the dependencies, or the dependents, are shown: 60 for each time that a catalog occurs.
     path
         Further catalogs to show.
     user_names
@@ -70,12 +74,13 @@ def explore_lineage(
     """
     shown: dict[CatalogDigest, None] = {focus: None, **dict.fromkeys(path)}
     for digests, is_up in ((up, True), (down, False)):
-        for digest in digests:
+        for digest, times in Counter(digests).items():
+            most = min(_MOST_OPENED * times, _MOST_SHOWN + 1)
             shown[digest] = None
-            shown |= dict.fromkeys(walk_neighbours(reading, [digest], up=is_up, depth=1, most=_MOST_OPENED))
+            shown |= dict.fromkeys(walk_neighbours(reading, [digest], up=is_up, depth=1, most=most))
     picture = picture_catalogs(reading, focus, list(shown)[:_MOST_SHOWN], user_names)
     groups, is_compared = _find_equal(reading, picture.nodes)
-    return ExploredLineage(picture, groups, is_compared, tuple(path))
+    return ExploredLineage(picture, groups, is_compared, tuple(path), len(shown) > _MOST_SHOWN)
 
 
 def find_path(reading: Reading, start: CatalogDigest, end: CatalogDigest) -> list[CatalogDigest]:

@@ -17,9 +17,9 @@ __all__ = ["ExplorerLinks", "explorer_svg"]
 
 _TINTS = ("#d97706", "#0d9488", "#a855f7", "#dc2626", "#65a30d", "#0284c7")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_WIDTH, _HEIGHT, _HANDLE = 172.0, 42.0, 34.0
+_WIDTH, _HEIGHT, _HANDLE = 172.0, 42.0, 38.0
 _GAP, _DROP = 14.0, 36.0
-_LONGEST = 22
+_LONGEST = 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class ExplorerLinks:
         The addresses that unfold or fold what it is made from, and what is made from it; empty without a handle.
     is_up_open, is_down_open
         Whether the handle folds.
+    more_up, more_down
+        The addresses that unfold further ones beside those that are shown; empty if all are shown.
     """
 
     select: str
@@ -41,6 +43,8 @@ class ExplorerLinks:
     down: str = ""
     is_up_open: bool = False
     is_down_open: bool = False
+    more_up: str = ""
+    more_down: str = ""
 
 
 def explorer_svg(
@@ -146,20 +150,42 @@ def _draw_box(node: LineageNode, links: ExplorerLinks, letter: str, is_selected:
         name.place_at(_HANDLE + 10, 18),
     ]
     label = f"{node.name}: {node.what or node.kind}" + (f"; same sources as all marked {letter}" if letter else "")
-    drawn = [make_element("a", *parts, href=links.select, aria_label=label)]
-    if links.up:
-        words = f"{'Fold' if links.is_up_open else 'Unfold'} what {node.name} is made from"
-        drawn.append(_draw_handle(0.0, links.up, words, "−" if links.is_up_open else f"+{node.above:,}"))
-    if links.down:
-        words = f"{'Fold' if links.is_down_open else 'Unfold'} what is made from {node.name}"
-        sign = "−" if links.is_down_open else f"+{node.below:,}"
-        drawn.append(_draw_handle(_HANDLE + _WIDTH, links.down, words, sign))
-    return drawn
+    current = {"aria_current": "true"} if is_selected else {}
+    drawn = [make_element("a", *parts, href=links.select, aria_label=label, data_place=node.id, **current)]
+    above = _Handles(f"what {node.name} is made from", links.up, links.more_up, node.above, links.is_up_open)
+    below = _Handles(f"what is made from {node.name}", links.down, links.more_down, node.below, links.is_down_open)
+    return [*drawn, *above.draw(0.0, f"{node.id} up"), *below.draw(_HANDLE + _WIDTH, f"{node.id} down")]
 
 
-def _draw_handle(x: float, link: str, words: str, sign: str) -> Element:
-    """Return the handle that folds or unfolds the neighbours of a catalog."""
-    size: dict[str, float] = {"width": _HANDLE - 6, "height": 20.0, "rx": 10.0}
-    area = make_element("rect", x=x + 3, y=_HEIGHT / 2 - 10, class_="handle", fill=ACCENT, fill_opacity=0.16, **size)
-    text = make_element("text", sign, x=x + _HANDLE / 2, y=_HEIGHT / 2 + 4, font_size=11.0, text_anchor="middle")
-    return make_element("a", area, text, href=link, aria_label=words)
+@dataclass(frozen=True, slots=True)
+class _Handles:
+    """The handles at a side of a box: one folds or unfolds the neighbours there, another unfolds further ones."""
+
+    what: str
+    link: str
+    more: str
+    hidden: int
+    is_open: bool
+
+    def draw(self, x: float, place: str) -> list[Element]:
+        """Return the handles; `place` is the name of the first for scripts."""
+        if not self.link:
+            return []
+        middle, shift = _HEIGHT / 2, _HEIGHT / 4 if self.more else 0.0
+        sign, verb = ("−", "Fold") if self.is_open else (f"+{self.hidden:,}", "Unfold")
+        drawn = [_draw_handle(x, middle - shift, link=self.link, words=f"{verb} {self.what}", sign=sign, place=place)]
+        if self.more:
+            words = f"Unfold {self.hidden:,} more of {self.what}"
+            further = {"link": self.more, "words": words, "sign": f"+{self.hidden:,}", "place": f"{place} more"}
+            drawn.append(_draw_handle(x, middle + shift, **further))
+        return drawn
+
+
+def _draw_handle(x: float, middle: float, *, link: str, words: str, sign: str, place: str) -> Element:
+    """Return a handle with its left side and its middle at a place of a box."""
+    size: dict[str, float] = {"width": _HANDLE - 4, "height": 20.0, "rx": 10.0}
+    area = make_element("rect", x=x + 2, y=middle - 10, class_="handle", fill=ACCENT, fill_opacity=0.16, **size)
+    text = make_element(
+        "text", sign, x=x + _HANDLE / 2, y=middle + 4, font_size=11.0 if len(sign) < 6 else 9.0, text_anchor="middle"
+    )
+    return make_element("a", area, text, href=link, aria_label=words, data_place=place)

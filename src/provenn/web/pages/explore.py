@@ -43,6 +43,8 @@ class ExplorerPage:
         The catalogs; groups of names with the same sources; and the names along the path.
     is_compared
         Whether equality was also searched by proof.
+    is_full
+        Whether catalogs that were unfolded do not fit into the picture.
     selected
         The catalog in the panel.
     suggested
@@ -62,6 +64,7 @@ class ExplorerPage:
     equal: tuple[tuple[str, ...], ...]
     path: tuple[CatalogLink, ...]
     is_compared: bool
+    is_full: bool
     selected: LineageNode
     suggested: tuple[str, ...]
     problem: FormProblem | None
@@ -78,6 +81,7 @@ class _State:
     down: tuple[str, ...]
     to: str
     at: str
+    is_full: bool
 
     def make_address(self, *, up: Sequence[str] | None = None, down: Sequence[str] | None = None, at: str = "") -> str:
         """Return the address of the page with something changed."""
@@ -100,6 +104,8 @@ class _State:
             self.make_address(down=_toggle(self.down, node.id)) if node.below or is_down else "",
             is_up,
             is_down,
+            self.make_address(up=(*self.up, node.id)) if is_up and node.above and not self.is_full else "",
+            self.make_address(down=(*self.down, node.id)) if is_down and node.below and not self.is_full else "",
         )
 
 
@@ -129,7 +135,7 @@ def explore(
     nodes = {node.id: node for node in lineage.picture.nodes}
     chosen = next((digest for digest in nodes if at and digest.startswith(at)), path[-1] if path else catalog.digest)
     home = make_catalog_url(name, catalog.digest) + "/explore"
-    state = _State(home, tuple(opened[0]), tuple(opened[1]), to, chosen)
+    state = _State(home, tuple(opened[0]), tuple(opened[1]), to, chosen, lineage.is_full)
     return ExplorerPage(
         name,
         catalog.digest,
@@ -138,6 +144,7 @@ def explore(
         tuple(tuple(nodes[digest].name for digest in group) for group in lineage.equal),
         tuple(CatalogLink(nodes[digest].name, digest) for digest in path if digest in nodes),
         lineage.is_compared,
+        lineage.is_full,
         nodes[chosen],
         suggest_names(archive),
         problem,
@@ -147,10 +154,10 @@ def explore(
 
 
 def _resolve(archive: Archive, digests: list[str] | None, focus: CatalogDigest) -> list[CatalogDigest]:
-    """Return the digests of unfolded catalogs: by default the first one, and none for ``-``."""
+    """Return the digests of unfolded catalogs, as often as they were unfolded: by default the first, none for ``-``."""
     if digests is None:
         return [focus]
-    return [archive.catalog(digest).digest for digest in dict.fromkeys(digests) if digest != "-"]
+    return [archive.catalog(digest).digest for digest in digests if digest != "-"]
 
 
 def _find_path(archive: Archive, start: CatalogDigest, to: str) -> list[CatalogDigest]:
