@@ -193,3 +193,48 @@ def test_a_look_that_needs_spark_says_how_to_take_it(client, archive):
     answer = client.post("/compare/look", data={"a": "twice", "b": "tenth"}, headers={"Origin": "http://127.0.0.1"})
     assert answer.status_code == 400
     assert "provenn relate twice tenth --look" in answer.text
+
+
+@pytest.mark.usefixtures("placed")
+def test_several_catalogs_are_drawn_over_the_map_one_after_the_other(client, archive):
+    for least, name in enumerate(("one", "two", "three")):
+        archive["placed"].select(f"dec > {10 * least}", name=name)
+    page = read(client.get("/catalogs/placed/sky?also=one&also=two&also=").text)
+    fields = [found.get("value", "") for found in page.named("input") if found.get("name") == "also"]
+    assert fields == ["one", "two", ""]
+    full = read(client.get("/catalogs/placed/sky?also=one&also=two&also=three").text)
+    assert [found["value"] for found in full.named("input") if found.get("name") == "also"] == ["one", "two", "three"]
+
+
+@pytest.mark.usefixtures("placed")
+@pytest.mark.parametrize(("name", "status", "told"), [("nobody", 404, "nobody"), ("galaxies", 400, "position")])
+def test_a_catalog_that_cannot_be_drawn_over_the_map_is_told_beside_its_field(client, archive, name, status, told):
+    archive["placed"].select("dec > 10", name="one")
+    answer = client.get(f"/catalogs/placed/sky?also=one&also={name}")
+    page = read(answer.text)
+    assert answer.status_code == status
+    assert 'id="problem-also"' in answer.text
+    assert told in page.text
+    assert "one: 9 sources" in page.text, "the rest is drawn"
+    assert client.get(f"/api/catalogs/placed/sky?also={name}").json()["error"]["message"]
+
+
+SUGGESTING = (
+    "/compare",
+    "/runs",
+    "/knowledge",
+    "/define",
+    "/target",
+    "/catalogs/placed/sky",
+    "/catalogs/placed/explore",
+)
+
+
+@pytest.mark.usefixtures("placed")
+@pytest.mark.parametrize("path", SUGGESTING)
+def test_every_field_for_a_catalog_is_suggested_names_of_the_whole_archive(client, path):
+    page = read(client.get(path).text)
+    fields = [found for found in page.named("input") if "list" in found and found.get("name") != "more"]
+    assert fields
+    assert all(found.get("data-suggest") == "catalogs" for found in fields)
+    assert {"src": "/static/define.js", "defer": ""} in page.named("script")

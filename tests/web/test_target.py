@@ -80,8 +80,9 @@ def test_what_is_stored_is_reused(client):
         ({"sources": "nobody"}, 404, "sources", "nobody"),
         ({"sources": "stars", "attributes": "vmga"}, 400, "attributes", "vmga"),
         ({"sources": "stars", "attributes": "z"}, 400, "attributes", "galaxy"),
-        ({"sources": "stars", "attributes": "vmag", "where": "vmag <"}, 400, "attributes", "vmag"),
-        ({"sources": "stars", "attributes": "vmag", "where": "rand() < 1"}, 400, "attributes", "rand"),
+        ({"sources": "stars", "attributes": "vmag", "where": "vmag <"}, 400, "where", "vmag"),
+        ({"sources": "stars", "attributes": "vmag", "where": "rand() < 1"}, 400, "where", "rand"),
+        ({"sources": "stars", "attributes": "vmga", "where": "vmag <"}, 400, "attributes", "vm"),
     ],
 )
 def test_what_cannot_be_answered_is_told_beside_the_form(client, query, status, field, said):

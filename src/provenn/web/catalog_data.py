@@ -1,5 +1,6 @@
 """The data of a catalog on its page: size, rows, tallies of values, and a map of the sky; Spark is never started."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,23 +78,31 @@ def see_data(catalog: Catalog) -> CatalogData:
     )
 
 
-def see_sky(catalog: Catalog, *others: Catalog, most: int | None = MOST_UNASKED) -> tuple[SkyMap | None, str]:
+def see_sky(
+    catalog: Catalog, *others: Catalog, names: Sequence[str] = (), most: int | None = MOST_UNASKED
+) -> tuple[SkyMap | None, str]:
     """Return the map of catalogs, or None and the reason; the reason is empty without a position.
 
     Parameters
     ----------
     catalog, others
         The catalogs.
+    names
+        The names of all of them for the legend; by default their own.
     most
         The most sources, roughly, whose positions are counted; None for as many as possible, and -1 for none: then only
         what was counted before is shown.
     """
     if not has_position(catalog):
         return None, ""
+    layers = (catalog, *others)
     try:
         return make_sky_map(
             catalog.archive.context,
-            [(layer.definition, layer.name) for layer in (catalog, *others)],
+            [
+                (layer.definition, name)
+                for layer, name in zip(layers, names or [layer.name for layer in layers], strict=True)
+            ],
             engine="look",
             most=most,
         ), ""

@@ -1,5 +1,6 @@
 """The page with the sources of a catalog on the sky: a map, the richest cells, and the sources of a cell."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -7,20 +8,21 @@ import numpy as np
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from provenn.archive import Catalog
+from provenn.archive import Archive, Catalog
 from provenn.archive.sky_cells import DEEPEST_COUNTED, find_position, find_sources_in_cell
 from provenn.archive.sky_map import CellLink, SkyMap, name_cell
 from provenn.display.cell_texts import format_cell
 from provenn.errors import PictureError, ProvennError
 from provenn.sky.cells import build_cells
+from provenn.web.asking import FormProblem, add_form, make_problem
 from provenn.web.catalog_data import MOST_UNASKED, SkySummary, see_sky, summarize_sky
 from provenn.web.failures import PAGE_FAILURE
 from provenn.web.first_rows import FirstRows
-from provenn.web.pages.catalog import CatalogLink, make_catalog_link
+from provenn.web.pages.catalog import CatalogLink
 from provenn.web.pages.compare import suggest_names
 from provenn.web.pages.lineage import CatalogReference
 from provenn.web.policy import make_picture
-from provenn.web.rendering import ServedArchive, add_page, make_catalog_url, make_query
+from provenn.web.rendering import ServedArchive, make_catalog_url, make_query
 
 __all__ = ["router"]
 
@@ -95,6 +97,8 @@ class SkyPage:
         The attributes of the position.
     svg
         The map.
+    problem
+        The error in the names of the catalogs to draw over it.
     """
 
     name: str
@@ -108,6 +112,7 @@ class SkyPage:
     part: CellPart | None
     attributes: tuple[str, ...]
     svg: str
+    problem: FormProblem | None = None
 
 
 def show_sky(
@@ -121,9 +126,11 @@ def show_sky(
     """Show the sources of a catalog on the sky, and those of a cell."""
     catalog = archive.catalog(which)
     position = find_position(catalog.definition)
-    others = [archive.catalog(name) for name in also or () if name.strip()]
-    sky_map, refusal = see_sky(catalog, *others, most=None if count else MOST_UNASKED)
-    names = tuple(name for name in also or () if name.strip())
+    others, problem = _find_others(archive, also or ())
+    shown = [_keep_name(which, catalog), *(_keep_name(name, other) for name, other in others)]
+    name, *names = (layer.name for layer in shown)
+    most = None if count else MOST_UNASKED
+    sky_map, refusal = see_sky(catalog, *(other for _, other in others), names=(name, *names), most=most)
     place = _read_cell(cell) if cell else None
     part = None
     svg = ""
@@ -133,17 +140,17 @@ def show_sky(
             part = _show_part(catalog, sky_map, *place)
             centre = build_cells(place[0], np.array([place[1]]))
             sky_map = sky_map.zoomed(part.ra, part.dec, centre.radius * 1.2)
-        home = make_catalog_url(catalog.name, catalog.digest) + "/sky"
+        home = make_catalog_url(name, catalog.digest) + "/sky"
 
         def link(order: int, number: int) -> str:
-            return make_query(home, cell=name_cell(order, number), also=list(names))
+            return make_query(home, cell=name_cell(order, number), also=names)
 
         svg = sky_map.svg(inline=True, link=link)
         richest = _find_richest(sky_map, place, link)
     return SkyPage(
-        catalog.name,
+        name,
         catalog.digest,
-        tuple(map(make_catalog_link, others)),
+        tuple(shown[1:]),
         suggest_names(archive),
         None if sky_map is None else summarize_sky(sky_map),
         refusal,
@@ -152,7 +159,27 @@ def show_sky(
         part,
         (position.ra, position.dec),
         svg,
+        problem,
     )
+
+
+def _keep_name(name: str, catalog: Catalog) -> CatalogLink:
+    """Return a link to a catalog by the name that the viewer wrote, but not by a digest."""
+    return CatalogLink(name if name in catalog.names else catalog.name, catalog.digest)
+
+
+def _find_others(archive: Archive, names: Sequence[str]) -> tuple[list[tuple[str, Catalog]], FormProblem | None]:
+    """Return the catalogs to draw over a map by name, and the error in the first name without positions."""
+    others: list[tuple[str, Catalog]] = []
+    problem = None
+    for name in filter(str.strip, names):
+        try:
+            other = archive.catalog(name)
+            find_position(other.definition)
+            others.append((name, other))
+        except ProvennError as error:
+            problem = problem or make_problem("also", error)
+    return others, problem
 
 
 def _read_cell(cell: str) -> tuple[int, int]:
@@ -219,7 +246,7 @@ def _find_richest(sky_map: SkyMap, place: tuple[int, int] | None, link: CellLink
     )
 
 
-add_page(router, "/catalogs/{which}/sky", show_sky, "sky.html")
+add_form(router, "/catalogs/{which}/sky", show_sky, "sky.html")
 
 
 @router.get(

@@ -172,10 +172,21 @@ def plan_target(
             target = archive.target(sources, names, where=where or None, missing=missing, keep=keep)
             plan = _plan_target(target)
     except ProvennError as error:
-        problem = make_problem(field, error)
+        problem = make_problem(_find_field(archive, wanted, field), error)
         if isinstance(error, NotCoveredError) and source is not None:
             world = _reduce_world(archive, source, error)
     return TargetPage(wanted, suggest_names(archive), source, offered, others, plan, problem, world)
+
+
+def _find_field(archive: Archive, wanted: TargetRequest, field: str) -> str:
+    """Return the field with the error: the condition, if the request is valid without it."""
+    if field != "attributes" or not wanted.where.strip():
+        return field
+    try:
+        archive.target(wanted.sources, wanted.attributes, missing=wanted.missing, keep=wanted.keep).plan()
+    except ProvennError:
+        return field
+    return "where"
 
 
 def _list_choices(

@@ -3,15 +3,19 @@ const PAUSE = 350;
 
 function afterTyping(element, act) {
   let timer = 0;
+  let asked = new AbortController();
   element.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(act, PAUSE);
+    asked.abort(); // the answer would be about what stood there before
+    asked = new AbortController();
+    const { signal } = asked;
+    timer = setTimeout(() => act(signal), PAUSE);
   });
 }
 
-async function ask(address) {
+async function ask(address, signal) {
   try {
-    const answer = await fetch(address);
+    const answer = await fetch(address, { signal });
     return answer.ok ? await answer.json() : null;
   } catch {
     return null; // without the server, the form still works when it is sent
@@ -19,8 +23,8 @@ async function ask(address) {
 }
 
 for (const input of document.querySelectorAll("[data-suggest=catalogs]")) {
-  afterTyping(input, async () => {
-    const found = await ask(`/api/catalogs?${new URLSearchParams({ text: input.value.slice(0, 200) })}`);
+  afterTyping(input, async (signal) => {
+    const found = await ask(`/api/catalogs?${new URLSearchParams({ text: input.value.slice(0, 200) })}`, signal);
     if (!found) return;
     const options = found.catalogs.flatMap((catalog) => catalog.names).map((name) => {
       const option = document.createElement("option");
@@ -33,12 +37,12 @@ for (const input of document.querySelectorAll("[data-suggest=catalogs]")) {
 
 for (const form of document.querySelectorAll("form[data-check]")) {
   const live = form.querySelector("[data-live]");
-  afterTyping(form, async () => {
+  afterTyping(form, async (signal) => {
     const fields = new FormData(form);
     fields.delete("form");
-    const answer = await ask(`${form.dataset.check}?${new URLSearchParams(fields)}`);
-    if (!answer) return;
-    live.textContent = [answer.words, answer.hint].filter(Boolean).join(": ");
-    live.classList.toggle("bad", !answer.valid);
+    const answer = await ask(`${form.dataset.check}?${new URLSearchParams(fields)}`, signal);
+    if (signal.aborted) return;
+    live.textContent = [answer?.words, answer?.hint].filter(Boolean).join(": ");
+    live.classList.toggle("bad", answer?.valid === false);
   });
 }
