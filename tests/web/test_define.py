@@ -23,7 +23,7 @@ def test_a_preview_says_what_is_proved_and_defines_nothing(client, archive):
     preview = found["preview"]
     assert ("lies inside", "bright") in [(one["words"], one["catalog"]["name"]) for one in preview["relations"]]
     assert preview["words"].endswith(preview["sources"])
-    assert re.search(r"\d+ sources$", preview["sources"])
+    assert re.search(r"\d+ sources", preview["sources"])
     assert "lies inside" in page.text
     assert archive.matches() == before
 
@@ -61,10 +61,15 @@ def test_a_selection_is_defined_named_and_shown(client, archive):
 
 def test_a_name_that_is_taken_is_refused_beside_its_field(client, archive):
     before = archive["bright"].digest
-    answer = client.post("/define/select", data={"sources": "stars", "criterion": "vmag < 3", "name": "bright"})
+    asked = {"sources": "stars", "criterion": "vmag < 3", "name": "bright", "visibility": "private"}
+    answer = client.post("/define/select", data=asked)
     assert answer.status_code >= 400
+    assert '<option value="private" selected>' in answer.text
     assert 'id="problem-name"' in answer.text
     assert 'value="vmag &lt; 3"' in answer.text, "what was typed is still there"
+    assert "lies inside" in read(answer.text).text, "so is the preview"
+    assert "tick Move in the form" in answer.text
+    assert "--move" not in answer.text
     assert archive["bright"].digest == before
 
 
@@ -176,3 +181,14 @@ def test_an_author_defines_for_itself_alone_with_the_secret_of_the_form(archive)
         assert hidden.text.replace(HIDDEN, "never made") == missing.text
         previewed = team.ask("ben", "/api/define?sources=stars&criterion=vmag<2").text
         assert HIDDEN not in previewed
+
+
+def test_what_is_wrong_is_one_sentence_while_it_is_typed(client):
+    told = client.get("/api/define/check", params={"sources": "stars", "criterion": "vmag < 3; vmag"}).json()
+    assert told["words"] == "this is more than one expression"
+
+
+def test_a_size_that_is_not_known_is_not_followed_by_a_noun(client):
+    query = "SELECT count(*) AS n FROM stars WHERE vmag < 3"
+    told = client.get("/api/define/check-query", params={"query": query}).json()
+    assert "counted yet sources" not in told["words"]

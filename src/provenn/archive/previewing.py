@@ -129,7 +129,7 @@ def _list_named(archive: Archive, population: str) -> dict[CatalogDigest, str]:
 
 def _describe_size(relations: Relations, replan: Callable[[], DescribedPlan]) -> str:
     """Return the number of sources in words, as far as it is proved."""
-    return "no sources" if "empty" in relations else f"{replan().rows.bound} sources"
+    return "no sources" if "empty" in relations else replan().rows.describe("source") or "not counted yet"
 
 
 def _name_relations(relations: Relations, names: Mapping[CatalogDigest, str]) -> Iterator[PreviewedRelation]:

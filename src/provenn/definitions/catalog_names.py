@@ -121,7 +121,11 @@ def assign_name(
     elif existing.catalog != digest:
         raise CatalogNameError(
             f"{name} already names the catalog {existing.catalog[:12]}",
-            hint=Hint("choose another name, or pass move=True", command="choose another name, or add --move"),
+            hint=Hint(
+                "choose another name, or pass move=True",
+                command="choose another name, or add --move",
+                page="choose another name, or move this one: tick Move in the form Name a catalog",
+            ),
         )
     elif visibility is not None or project is not None:
         _change_visibility(writing, existing, visibility or "project", project)

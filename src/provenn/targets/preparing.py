@@ -93,6 +93,7 @@ def _make_missing_error(lookup: PartnerLookup, rows: Sequence[Mapping[str, objec
         hint=Hint(
             'leave these sources out (missing="drop"), or give NULL (missing="null")',
             command="leave these sources out (--missing drop), or give NULL (--missing null)",
+            page="leave sources without a value out, or keep them without it: plan again, and choose so",
         ),
     )
 

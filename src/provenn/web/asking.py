@@ -13,7 +13,7 @@ from provenn.web.failures import find_status
 from provenn.web.remembering import Remembering, ViewAnswer, answer_unchanged, mark_remembered, remember_view
 from provenn.web.rendering import make_page, render_text
 
-__all__ = ["FormProblem", "LiveAnswer", "add_form", "make_problem"]
+__all__ = ["FormProblem", "LiveAnswer", "add_form", "make_problem", "refuse_live"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,11 @@ class LiveAnswer:
     valid: bool
     words: str
     hint: str = ""
+
+
+def refuse_live(problem: FormProblem) -> LiveAnswer:
+    """Return the answer to an invalid input while it is typed: what is wrong, in one line, and the hint."""
+    return LiveAnswer(False, problem.message.partition("\n")[0].removesuffix(", in"), problem.hint)
 
 
 def make_problem(field: str, error: ProvennError) -> FormProblem:

@@ -13,7 +13,7 @@ from provenn.catalogs import Schema
 from provenn.errors import CatalogNameError, ProvennError, SparkNeededError, UnknownCatalogError
 from provenn.gate.entrances import entrance
 from provenn.people.visibility import Visibility
-from provenn.web.asking import FormProblem, LiveAnswer, add_form, make_problem
+from provenn.web.asking import FormProblem, LiveAnswer, add_form, make_problem, refuse_live
 from provenn.web.pages.catalog import CatalogLink
 from provenn.web.pages.compare import suggest_names
 from provenn.web.rendering import ServedArchive, make_catalog_url, render
@@ -41,6 +41,7 @@ class DefinitionRequest:
     query_name: str = ""
     catalog: str = ""
     new_name: str = ""
+    visibility: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def check_query(archive: ServedArchive, *, query: QueryText = "", dialect: Diale
 def _answer_live(problem: FormProblem | None, preview: Preview | None) -> LiveAnswer:
     """Return the error, with its place, or what is proved."""
     if problem is not None:
-        return LiveAnswer(False, problem.message.split("\n")[0], problem.hint)
+        return refuse_live(problem)
     return LiveAnswer(True, "" if preview is None else "; ".join((preview.words, *preview.remarks)))
 
 
@@ -205,7 +206,7 @@ def define_selection(
     visibility: Annotated[Visibility | None, Form()] = None,
 ) -> Response:
     """Define a selection, and go to its page."""
-    wanted = DefinitionRequest(sources, criterion, name)
+    wanted = DefinitionRequest(sources, criterion, name, visibility=visibility or "")
     fields = {CatalogNameError: "name", UnknownCatalogError: "sources"}
     try:
         catalog = archive.catalog(sources).select(criterion)
@@ -256,12 +257,14 @@ def name_catalog(
         named = archive.name(catalog, new_name.strip(), move=move, visibility=visibility)
     except ProvennError as error:
         field = "catalog" if isinstance(error, UnknownCatalogError) else "new_name"
-        return _refuse(archive, DefinitionRequest(catalog=catalog, new_name=new_name), field, error)
+        wanted = DefinitionRequest(catalog=catalog, new_name=new_name, visibility=visibility or "")
+        return _refuse(archive, wanted, field, error)
     return RedirectResponse(make_catalog_url(new_name.strip(), named.digest), 303)
 
 
 def _refuse(archive: Archive, wanted: DefinitionRequest, field: str, error: ProvennError) -> Response:
-    """Return the page again, with the error beside its field."""
+    """Return the page again, with the error beside its field, and the preview if only the name is refused."""
     problem = make_problem(field, error)
-    page = replace(_make_page(archive, replace(wanted, criterion="", query="")), wanted=wanted, problem=problem)
+    tried = wanted if field in ("name", "query_name") else replace(wanted, criterion="", query="")
+    page = replace(_make_page(archive, tried), wanted=wanted, problem=problem)
     return render("define.html", {"content": page, "json": "/api/define"}, problem.status)

@@ -12,10 +12,9 @@ from provenn.archive import Archive
 from provenn.archive.concatenations import NEEDING_PROOF
 from provenn.errors import ProvennError
 from provenn.gate.entrances import entrance
-from provenn.hints import phrase_for_page
 from provenn.knowledge.stored_facts import Fact
 from provenn.people.visibility import Visibility
-from provenn.web.asking import FormProblem, LiveAnswer, add_form, make_problem
+from provenn.web.asking import FormProblem, LiveAnswer, add_form, make_problem, refuse_live
 from provenn.web.pages.catalog import CatalogLink
 from provenn.web.pages.compare import suggest_names
 from provenn.web.rendering import ServedArchive, render
@@ -210,7 +209,7 @@ def check_statement(archive: ServedArchive, *, statement: Annotated[str, Query(m
     try:
         verdict = archive.prove(statement).verdict
     except ProvennError as error:
-        return LiveAnswer(False, error.message.split("\n")[0], phrase_for_page(error.hint))
+        return refuse_live(make_problem("statement", error))
     return LiveAnswer(verdict != "fails", _KNOWN[verdict])
 
 
