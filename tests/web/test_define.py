@@ -192,3 +192,16 @@ def test_a_size_that_is_not_known_is_not_followed_by_a_noun(client):
     query = "SELECT count(*) AS n FROM stars WHERE vmag < 3"
     told = client.get("/api/define/check-query", params={"query": query}).json()
     assert "counted yet sources" not in told["words"]
+
+
+def test_counts_of_catalogs_inside_and_around_bound_a_preview(client, archive):
+    """Bright has 2 sources; what is declared bounds nothing."""
+    assert archive["stars"].select("vmag < 2", name="brightest").count(engine="look") == 1
+    assert archive["bright"].count(engine="look") == 2
+    preview = get(client, sources="stars", criterion="vmag < 3")[1]["preview"]
+    assert preview["sources"].startswith("between 1 and 2 sources")
+    archive["stars"].sample(0.5, seed=3, name="half")
+    archive.declare("half <= brightest")
+    preview = get(client, sources="half", criterion="vmag < 9")[1]["preview"]
+    assert ("lies inside", "brightest") in [(one["words"], one["catalog"]["name"]) for one in preview["relations"]]
+    assert "1 source" not in preview["sources"]

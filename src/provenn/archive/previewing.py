@@ -14,7 +14,9 @@ from provenn.catalogs.population import make_plural
 from provenn.definitions.catalog_store import get_catalogs
 from provenn.digests import CatalogDigest
 from provenn.display.name_lists import join_names
+from provenn.display.row_counts import Rows
 from provenn.display.text import join_words
+from provenn.knowledge.counts import find_counts
 from provenn.targets.known import collect_knowledge
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from provenn.archive.handle import Catalog
     from provenn.catalogs import Catalog as Definition
     from provenn.database.transactions import Reading
+    from provenn.knowledge.consequences import TracedKnowledge
     from provenn.words.described_plan import DescribedPlan
 
 __all__ = ["PreviewedRelation", "SelectionPreview", "preview_query", "preview_selection"]
@@ -86,12 +89,12 @@ def preview_selection(catalog: Catalog, criterion: str) -> SelectionPreview:
     archive = catalog.archive
     names = _list_named(archive, catalog.population)
     selection = archive.context.read(_select, catalog, criterion)
-    relations = archive.context.read(_relate_sources, selection, names, {catalog.digest})
+    proved = archive.context.read(_relate_sources, selection, names, {catalog.digest})
     target = archive.target(catalog, [catalog.schema.names[0]], where=criterion)
     return SelectionPreview(
         f"the sources of {catalog.name} where {' '.join(criterion.split())}",
-        _describe_size(relations, target.plan),
-        tuple(_name_relations(relations, names)),
+        _describe_size(proved, target.plan),
+        tuple(_name_relations(proved.relations, names)),
         selection.schema,
     )
 
@@ -111,12 +114,12 @@ def preview_query(archive: Archive, text: str, dialect: str) -> SelectionPreview
     translation = translate_text(archive.context, text, dialect, {}, starts_spark=False)
     catalog = translation.catalog
     names = _list_named(archive, catalog.population.name)
-    relations = archive.context.read(_relate_sources, catalog, names, ())
+    proved = archive.context.read(_relate_sources, catalog, names, ())
     replan = plan_columns(archive.context, catalog, "the query", catalog.schema.names[:1])
     return SelectionPreview(
         f"{make_plural(catalog.population.name)} with {join_names(catalog.schema.names)}",
-        _describe_size(relations, replan),
-        tuple(_name_relations(relations, names)),
+        _describe_size(proved, replan),
+        tuple(_name_relations(proved.relations, names)),
         catalog.schema,
         tuple(map(str, translation.remarks)),
     )
@@ -127,9 +130,13 @@ def _list_named(archive: Archive, population: str) -> dict[CatalogDigest, str]:
     return {entry.digest: entry.names[0] for entry in archive.search(population=population, named=True, most=_MOST)}
 
 
-def _describe_size(relations: Relations, replan: Callable[[], DescribedPlan]) -> str:
+def _describe_size(proved: _Proved, replan: Callable[[], DescribedPlan]) -> str:
     """Return the number of sources in words, as far as it is proved."""
-    return "no sources" if "empty" in relations else replan().rows.describe("source") or "not counted yet"
+    if "empty" in proved.relations:
+        return "no sources"
+    rows = replan().rows
+    high = min((bound for bound in (rows.high, proved.most) if bound is not None), default=None)
+    return Rows.between(max(rows.low, proved.least), high, rows.estimate).describe("source") or "not counted yet"
 
 
 def _name_relations(relations: Relations, names: Mapping[CatalogDigest, str]) -> Iterator[PreviewedRelation]:
@@ -148,9 +155,18 @@ def _select(reading: Reading, catalog: Catalog, criterion: str) -> Definition:
     return verbs.select(parent, criterion)
 
 
+@dataclass(frozen=True, slots=True)
+class _Proved:
+    """The catalogs with names in each proved relation to a catalog, and the bounds that their counts give."""
+
+    relations: Relations
+    least: int = 0
+    most: int | None = None
+
+
 def _relate_sources(
     reading: Reading, catalog: Definition, names: Mapping[CatalogDigest, str], obvious: Collection[CatalogDigest]
-) -> Relations:
+) -> _Proved:
     """Return the catalogs with names in each proved relation to a catalog; "empty" if it has no source.
 
     Parameters
@@ -163,18 +179,33 @@ def _relate_sources(
     from provenn.logic import empty  # noqa: PLC0415 - a command starts without it
 
     others = get_catalogs(reading, [*names])
-    knowledge = collect_knowledge(reading, catalog, *others.values()).knowledge
+    known = collect_knowledge(reading, catalog, *others.values())
+    knowledge = known.knowledge
     if knowledge.entails(empty(catalog.digest)):
-        return {"empty": ()}
+        return _Proved({"empty": ()})
 
     def list_named(labels: Iterable[str], without: Collection[str] = ()) -> list[CatalogDigest]:
         return [CatalogDigest(label) for label in labels if label in names and label not in without]
 
     digest = catalog.digest
     equal = list_named(dict.fromkeys([digest, *knowledge.equal_to(digest)]))
-    return {
+    relations: Relations = {
         "equal": equal,
         "subset": list_named(knowledge.supersets_of(digest), {*equal, *obvious}),
         "superset": list_named(knowledge.subsets_of(digest), equal),
         "disjoint": list_named(knowledge.disjoint_from(digest)),
     }
+    return _Proved(relations, *_bound_by_counts(reading, known, digest, names))
+
+
+def _bound_by_counts(
+    reading: Reading, known: TracedKnowledge, digest: CatalogDigest, names: Mapping[CatalogDigest, str]
+) -> tuple[int, int | None]:
+    """Return the least and the most sources by the counts of catalogs inside and around, without declared facts."""
+    is_declared = any(fact.origin == "declared" for fact in known.facts)
+    knowledge = (known.without("declared") if is_declared else known).knowledge
+    counted = find_counts(reading, [*names])
+    equal = {digest, *knowledge.equal_to(digest)}
+    inside, around = ({*related, *equal} for related in (knowledge.subsets_of(digest), knowledge.supersets_of(digest)))
+    least = max((rows for catalog, rows in counted.items() if catalog in inside), default=0)
+    return least, min((rows for catalog, rows in counted.items() if catalog in around), default=None)

@@ -10,7 +10,6 @@ from provenn.archive.comparison import Comparison
 from provenn.archive.context import Context
 from provenn.archive.proof import Proof
 from provenn.archive.references import CatalogReference, find_digest, map_user_names
-from provenn.archive.region_counts import count_regions
 from provenn.archive.relation import Relation, Summary
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_store
@@ -42,6 +41,8 @@ def ask_relation(context: Context, left: CatalogReference, right: CatalogReferen
 
 def ask_comparison(context: Context, which: Sequence[CatalogReference], *, why: bool = False) -> Comparison:
     """Return all knowledge about two or three catalogs together; see `Archive.compare`."""
+    from provenn.archive.region_counts import count_regions  # noqa: PLC0415 - other answers do not count
+
     with context.database.reading() as reading:
         digests = [find_digest(reading, reference) for reference in which]
         comparison, proved = questions.compare_catalogs(reading, digests, map_user_names(digests, which), why=why)

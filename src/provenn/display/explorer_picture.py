@@ -141,9 +141,15 @@ def _draw_box(node: LineageNode, links: ExplorerLinks, letter: str, is_selected:
     parts: list[Element] = [make_element("title", f"{node.name}: {node.what or node.kind}"), box]
     if node.stored_words:
         inner: dict[str, str | float] = {"fill": "none", "stroke": ACCENT, "stroke_width": 1.6}
-        size = _WIDTH - 8 if node.stored is not None and node.stored >= 1 else (_WIDTH - 8) / 2
+        share = 0.5 if node.stored is None else min(max(node.stored, 0.1), 1.0)
+        size = (_WIDTH - 8) * share
         parts.append(make_element("rect", x=_HANDLE + 4, y=4.0, width=size, height=_HEIGHT - 8, rx=4.0, **inner))
-    remark = " · ".join(filter(None, (f"= {letter}" if letter else "", node.word or node.kind, node.stored_words)))
+    remark = " · ".join(
+        filter(
+            None,
+            (f"= {letter}" if letter else "", node.word or node.kind, node.stored_words.replace(" of attributes", "")),
+        )
+    )
     name = draw_text(shorten_label(node.name, _LONGEST), bold=True, size=13)
     parts += [
         draw_text(shorten_label(remark, 30), size=10, faint=True).place_at(_HANDLE + 10, 4),

@@ -96,4 +96,4 @@ class SkyView:
             yield f"{ra % 360:g}°", np.full(len(along), ra), np.clip(dec, -89.999, 89.999)
         for dec in np.arange(np.ceil(low / step) * step, high + 1e-9, step):
             if abs(dec) < 90:
-                yield f"{dec:+g}°", west + along * breadth * (1 - 1e-9), np.full(len(along), dec)
+                yield f"{dec:+g}°" if dec else "0°", west + along * breadth * (1 - 1e-9), np.full(len(along), dec)
