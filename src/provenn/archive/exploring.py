@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from provenn.archive.neighbourhood import picture_catalogs
-from provenn.archive.proved_answers import summarize_relations
+from provenn.archive.questions import translate_contradictions
 from provenn.database.transactions import Reading
 from provenn.definitions.neighbours import read_definitions, walk_neighbours
 from provenn.digests import CatalogDigest
 from provenn.display.lineage_picture import LineageNode, LineagePicture
+from provenn.knowledge.consequences import build_knowledge
+from provenn.knowledge.stored_facts import read_closed_cone
 
 __all__ = ["ExploredLineage", "explore_lineage", "find_path"]
 
@@ -128,11 +130,23 @@ def _find_equal(reading: Reading, nodes: Sequence[LineageNode]) -> tuple[tuple[t
     for node in nodes:
         by_extent.setdefault((node.population, node.extent), []).append(node.id)
     is_compared = len(by_extent) <= _MOST_COMPARED
-    groups: dict[str, dict[str, list[str]]] = {}  # by population, and by the first member
+    first: dict[str, list[CatalogDigest]] = {}  # by population, the first member of each extent
     for (population, _), members in by_extent.items():
-        known = groups.setdefault(population, {})
-        summaries = summarize_relations(reading, (members[0], *known)) if known and is_compared else ()
-        equal = next((digest for digest, summary in summaries if summary == "equal"), members[0])
-        known.setdefault(equal, []).extend(members)
-    alike = (members for known in groups.values() for members in known.values())
-    return tuple(tuple(members) for members in alike if len(members) > 1), is_compared
+        first.setdefault(population, []).append(CatalogDigest(members[0]))
+    same = _prove_equal(reading, [digests for digests in first.values() if len(digests) > 1]) if is_compared else {}
+    groups: dict[str, list[str]] = {}
+    for members in by_extent.values():
+        groups.setdefault(same.get(members[0], members[0]), []).extend(members)
+    return tuple(tuple(members) for members in groups.values() if len(members) > 1), is_compared
+
+
+def _prove_equal(reading: Reading, populations: Sequence[Sequence[CatalogDigest]]) -> dict[str, str]:
+    """Return for catalogs of some populations the first that is proved to have the same sources."""
+    same: dict[str, str] = {}
+    for digests in populations:
+        with translate_contradictions(reading, {}):
+            knowledge = build_knowledge(*read_closed_cone(reading, digests)).knowledge
+            for digest in digests:
+                if digest not in same:
+                    same |= dict.fromkeys([digest, *knowledge.equal_to(digest)], digest)
+    return same
