@@ -20,7 +20,7 @@ _MADE: Final = (
     "ingest stars stars.parquet --key hip --population star",
     'select stars "vmag < 6" --name bright',
     'select stars "plx > 10" --name near',
-    'select stars "plx > 10 AND vmag < 5" --name near_and_bright',
+    'select stars "plx > 10 AND vmag < 6" --name near_and_bright',
     'select stars "in_cone(ra, dec, 66.75, 15.87, 6)" --name hyades',
     "combine bright near --name both",
     "exclude bright near --name far_and_bright",
@@ -32,13 +32,21 @@ _MADE: Final = (
 """The commands that make the archive of the pictures."""
 
 _PAGES: Final = {
-    "explorer-catalog.png": ("/catalogs/bright", 1500),
-    "explorer-sky.png": ("/catalogs/stars/sky?also=hyades", 700),
-    "explorer-lineage.png": ("/catalogs/both/explore?up=both&up=bright&up=near&down=stars&down=bright&down=hyades", 760),
-    "explorer-compare.png": ("/compare?a=near&b=hyades", 1200),
-    "explorer-define.png": (f"/define?sources=stars&criterion={quote('plx > 20 AND vmag < 4')}&name=nearest", 760),
+    "explorer-catalog.png": ("/catalogs/bright", 1000, 1500),
+    "explorer-sky.png": ("/catalogs/stars/sky?also=hyades", 1000, 700),
+    "explorer-lineage.png": (
+        "/catalogs/both/explore?up=both&up=bright&up=near&down=stars&down=bright&down=near_and_bright",
+        1260,
+        700,
+    ),
+    "explorer-compare.png": ("/compare?a=near&b=hyades", 1000, 1225),
+    "explorer-define.png": (
+        f"/define?sources=stars&criterion={quote('plx > 20 AND vmag < 4')}&name=nearest",
+        1000,
+        760,
+    ),
 }
-"""The address of each picture, and its height."""
+"""The address of each picture, its width and its height."""
 
 _SKY: Final = """
 import numpy, pyarrow, pyarrow.parquet
@@ -83,8 +91,8 @@ def photograph_pages(folder: Path) -> None:
                 page = browser.new_page()
                 page.goto(home)
                 parts = urlsplit(home)
-                for name, (path, height) in _PAGES.items():
-                    page.set_viewport_size({"width": 1000, "height": height})
+                for name, (path, width, height) in _PAGES.items():
+                    page.set_viewport_size({"width": width, "height": height})
                     page.goto(f"{parts.scheme}://{parts.netloc}{path}")
                     page.screenshot(path=folder / name)
         finally:
