@@ -210,7 +210,7 @@ class CriterionError(ProvennError, ValueError):
 
     def __init__(self, problem: str, text: str, column: int | None = None, *, hint: str = "") -> None:
         place = f"in\n  {text[:100]}" if column is None else _mark_column(text, column)
-        super().__init__(f"{problem}, {place}", hint=hint)
+        super().__init__(f"{problem}, {place}" if text.strip() else problem, hint=hint)
         self.problem = problem
         self.text = text
         self.column = column

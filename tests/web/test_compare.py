@@ -24,6 +24,13 @@ def test_without_catalogs_there_is_a_form_that_suggests_names(client):
     assert '<option value="bright">' in page.text
 
 
+def test_a_single_catalog_waits_for_a_second(client):
+    page, view = get(client, "/compare", a="bright")
+    assert view["compared"] is None
+    assert "Name a second catalog to compare with bright." in page.text
+    assert "Name a second catalog" not in get(client, "/compare", ask="bright <= stars")[0].text
+
+
 def test_three_catalogs_have_eight_regions_each_with_what_is_known_of_it(client, archive):
     page, view = get(client, "/compare", a="bright", b="faint", c="both")
     known = archive.compare("bright", "faint", "both")

@@ -82,7 +82,9 @@ def test_the_map_is_a_picture_with_a_policy_of_its_own(client):
         ("/catalogs/nobody/sky", 404),
         ("/catalogs/placed/sky?cell=13/1", 400),
         ("/catalogs/placed/sky?cell=0/12", 400),
-        ("/catalogs/placed/sky?cell=x", 422),
+        ("/catalogs/placed/sky?cell=x", 400),
+        ("/catalogs/placed/sky?cell=9/x", 400),
+        ("/catalogs/placed/sky?cell=%D9%A1/1", 400),
         ("/catalogs/placed/sky?also=nobody", 404),
     ],
 )

@@ -96,6 +96,7 @@ def explorer_svg(
     heads = []
     for name, (top, _) in zip(lanes, layout.lanes, strict=False) if len(lanes) > 1 else ():
         heads.append(draw_text(shorten_label(name, 40), size=12, faint=True).place_at(0, top - 16))
+    count = f"{len(picture.nodes):,} catalog{'' if len(picture.nodes) == 1 else 's'}"
     return render_document(
         Figure(
             max(layout.height, _WIDTH),
@@ -103,7 +104,7 @@ def explorer_svg(
             (make_element("g", *wires, *boxes, *heads, transform="translate(0 18)"),),
         ),
         title=picture.title,
-        description=f"{len(picture.nodes):,} catalogs from left to right, each to the right of what it is made from",
+        description=f"{count} from left to right, each to the right of what it is made from",
         inline=True,
         interactive=True,
     )

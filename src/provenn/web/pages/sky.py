@@ -1,5 +1,6 @@
 """The page with the sources of a catalog on the sky: a map, the richest cells, and the sources of a cell."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -28,10 +29,11 @@ __all__ = ["router"]
 
 router = APIRouter()
 
+_CELL: Final = re.compile(r"([0-9]{1,2})/([0-9]{1,10})")
 _RICHEST: Final = 10
 _LISTED: Final = 50
 
-Cell = Annotated[str, Query(pattern=r"^(\d{1,2}/\d{1,10})?$", description="A cell of HEALPix, such as 4/1023")]
+Cell = Annotated[str, Query(max_length=500, description="A cell of HEALPix, such as 4/1023")]
 Others = Annotated[list[Annotated[str, Query(max_length=500)]] | None, Query(max_length=3)]
 
 
@@ -190,7 +192,8 @@ def _read_cell(cell: str) -> tuple[int, int]:
     PictureError
         If there is no such cell.
     """
-    order, number = map(int, cell.split("/"))
+    parts = _CELL.fullmatch(cell)
+    order, number = map(int, parts.groups()) if parts else (0, 12)
     if order > DEEPEST_COUNTED or number >= 12 << (2 * order):
         raise PictureError(
             f"there is no cell {cell}",
