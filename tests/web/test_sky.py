@@ -1,5 +1,8 @@
 """The page of a catalog's sources on the sky, and the data on the page of a catalog."""
 
+import re
+from html import unescape
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -147,8 +150,9 @@ def test_a_catalog_with_positions_is_compared_with_itself(client, query):
 def test_a_look_is_taken_wherever_the_two_names_stand_and_keeps_the_question(client, archive):
     archive["placed"].select("ra > 100", name="west")
     archive["placed"].select("dec > 20", name="north")
-    page = read(client.get("/compare?a=west&c=north&ask=west+%3C%3D+north").text)
-    brought = {found["name"]: found["value"] for found in page.named("input") if found.get("type") == "hidden"}
+    page = client.get("/compare?a=west&c=north&ask=west+%3C%3D+north").text
+    (form,) = re.findall(r'<form action="/compare/look".*?</form>', page, re.DOTALL)
+    brought = {name: unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', form)}
     answer = client.post("/compare/look", data=brought, headers={"Origin": "http://127.0.0.1"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/compare?a=west&b=north&ask=west+%3C%3D+north")
 
@@ -240,3 +244,20 @@ def test_every_field_for_a_catalog_is_suggested_names_of_the_whole_archive(clien
     assert fields
     assert all(found.get("data-suggest") == "catalogs" for found in fields)
     assert {"src": "/static/define.js", "defer": ""} in page.named("script")
+
+
+@pytest.mark.usefixtures("placed")
+def test_each_open_pair_of_three_catalogs_can_be_looked_at(client, archive):
+    for name, criterion in (("west", "ra > 100"), ("north", "dec > 20"), ("band", "dec > 10 AND ra < 150")):
+        archive["placed"].select(criterion, name=name)
+    page = client.get("/compare?a=west&b=north&c=band").text
+    forms = re.findall(r'<form action="/compare/look".*?</form>', page, re.DOTALL)
+    assert [re.search(r"<button>(.*?)</button>", form)[1] for form in forms] == [
+        "Look at west and north",
+        "Look at west and band",
+        "Look at north and band",
+    ]
+    brought = dict(re.findall(r'name="(\w+)" value="([^"]*)"', forms[2]))
+    answer = client.post("/compare/look", data=brought, headers={"Origin": "http://127.0.0.1"})
+    assert answer.headers["location"] == "/compare?a=north&b=band&c=west"
+    assert "Look at north and band" not in client.get(answer.headers["location"]).text

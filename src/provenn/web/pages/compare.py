@@ -69,7 +69,8 @@ class VennRegion:
 class ComparedPair:
     """The relation of two catalogs, the facts that prove it, the assumptions about base files, and what helps.
 
-    The proof to read is `chain`: the facts, and for a long proof the statements that follow between them.
+    The proof to read is `chain`: the facts, and for a long proof the statements that follow between them. `left` and
+    `right` are the names of the catalogs.
     """
 
     words: str
@@ -78,6 +79,8 @@ class ComparedPair:
     caveats: tuple[str, ...]
     helps: tuple[str, ...]
     chain: tuple[ProofReason, ...] = ()
+    left: str = ""
+    right: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +238,8 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
                 relation.caveats,
                 describe_help(relation.closest, relation.witnesses),
                 split_reasons(relation.lines),
+                relation.left,
+                relation.right,
             )
             for relation in comparison.relations
         ),
@@ -294,9 +299,13 @@ def look_at_overlap(
     *,
     a: Annotated[str, Form(min_length=1, max_length=500)],
     b: Annotated[str, Form(min_length=1, max_length=500)],
+    c: Annotated[str, Form(max_length=500)] = "",
     ask: Annotated[str, Form(max_length=2000)] = "",
 ) -> RedirectResponse:
-    """Count the sources that two catalogs share and those of one alone, without Spark; go back to the comparison."""
+    """Count the sources that two catalogs share and those of one alone, without Spark; go back to the comparison.
+
+    The comparison may have a third catalog and a question.
+    """
     try:
         archive.overlap(a, b, engine="look")
     except SparkNeededError as error:
@@ -304,7 +313,7 @@ def look_at_overlap(
         raise SparkNeededError(
             error.message, hint=f"ask the administrator to run {command}, which starts Spark"
         ) from error
-    return RedirectResponse(make_query("/compare", a=a, b=b, ask=ask), 303)
+    return RedirectResponse(make_query("/compare", a=a, b=b, c=c, ask=ask), 303)
 
 
 @router.get(
