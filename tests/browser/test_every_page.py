@@ -19,6 +19,8 @@ PAGES = {
     "catalog-curves": "/catalogs/curves",
     "sky": "/catalogs/placed/sky?also=northern",
     "sky-cell": "/catalogs/placed/sky?cell=0/3",
+    "plot": "/catalogs/placed/plot?x=ra&y=gmag",
+    "plot-curves": "/catalogs/curves/plot?x=mjd&y=gmags",
     "explore": "/catalogs/bright/explore?to=near",
     "lineage": "/catalogs/stars/lineage",
     "sets": "/catalogs/bright/sets?look=true",

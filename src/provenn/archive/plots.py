@@ -19,14 +19,14 @@ from provenn.catalogs import Catalog
 from provenn.catalogs.schema import Attribute
 from provenn.criteria.types import DATE, INTEGRAL, TIMESTAMP, TIMESTAMP_NTZ, Type
 from provenn.display.density_plot import CurvePoints, PlotAxis, density_svg, light_curve_svg
-from provenn.errors import PictureError
+from provenn.errors import PictureError, TooLargeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from provenn.targets.engine_choice import EngineChoice
 
-__all__ = ["Plot", "make_plot"]
+__all__ = ["Plot", "list_plottable", "make_plot"]
 
 _BINS: Final = 90
 _CURVES: Final = 12
@@ -75,7 +75,25 @@ class Plot:
         return f"<Plot {self.y.label} against {self.x.label} of {self.name}>"
 
 
-def make_plot(context: Context, catalog: Catalog, name: str, x: str, y: str, *, engine: EngineChoice = "auto") -> Plot:
+def list_plottable(catalog: Catalog) -> tuple[str, ...]:
+    """Return the names of the attributes that can be plotted: numbers, dates, moments and arrays."""
+    return tuple(
+        attribute.name
+        for attribute in catalog.schema.attributes
+        if _is_array(attribute.type) or _has_numbers(attribute.type)
+    )
+
+
+def make_plot(
+    context: Context,
+    catalog: Catalog,
+    name: str,
+    x: str,
+    y: str,
+    *,
+    engine: EngineChoice = "auto",
+    most: int | None = None,
+) -> Plot:
     """Return the plot of two attributes of a catalog.
 
     Parameters
@@ -88,6 +106,8 @@ def make_plot(context: Context, catalog: Catalog, name: str, x: str, y: str, *, 
         The attributes: two numbers, dates or moments; or two arrays of numbers.
     engine
         Who reads the values.
+    most
+        The most sources, roughly, whose values are read; None for as many as this process can hold.
 
     Raises
     ------
@@ -95,6 +115,8 @@ def make_plot(context: Context, catalog: Catalog, name: str, x: str, y: str, *, 
         If the catalog has no such attribute.
     PictureError
         If an attribute has no numbers, or only one of them is an array.
+    TooLargeError
+        If there are too many sources.
     """
     attributes = catalog.schema[x], catalog.schema[y]
     are_arrays = [_is_array(attribute.type) for attribute in attributes]
@@ -111,6 +133,9 @@ def make_plot(context: Context, catalog: Catalog, name: str, x: str, y: str, *, 
     subject = f"plot {json.dumps([x, y])}"
     kept: Any = recall_tally(context, catalog, subject)
     if kept is None:
+        rows = replan().rows
+        if most is not None and (rows.estimate or rows.high or 0) > most:
+            raise TooLargeError(f"the values of {rows.describe('source')} were not counted yet")
         table = context.workshop.collect_for_picture(replan, LIMIT, engine=engine)
         kept = _count_grid(table, x, y)
         keep_made_tally(context, catalog, subject, kept, replan())

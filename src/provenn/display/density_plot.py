@@ -16,7 +16,11 @@ Numbers = NDArray[np.float64]
 _SIZE = 360.0
 _LEFT, _BOTTOM = 64.0, 40.0
 _CLASSES = 6
-_COLOURS = (ACCENT, "#c9541c", "#2f9461", "#9159c9")
+_COLOURS = (
+    *(ACCENT, "#c9541c", "#2f9461", "#9159c9", "#c22f74", "#1d8f9e"),
+    *("#9a7b12", "#7d6b5d", "#5c50d8", "#6b8f1f", "#d0609a", "#a3402f"),
+)
+"""A colour for each of the sources that are drawn at most; each is visible on white and on black."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ def light_curve_svg(name: str, curves: Sequence[CurvePoints], x: PlotAxis, y: Pl
     name
         The catalog.
     curves
-        The sources; those after the fourth begin with the first colour again.
+        The sources; those after the twelfth begin with the first colour again.
     x, y, inline
         As for `density_svg`.
     """
