@@ -194,6 +194,13 @@ def test_a_size_that_is_not_known_is_not_followed_by_a_noun(client):
     assert "counted yet sources" not in told["words"]
 
 
+def test_a_preview_without_declared_facts_says_nothing_of_them(client, archive):
+    for fact in archive.facts():
+        if fact.origin == "declared":
+            archive.retract(fact.id)
+    assert get(client, sources="stars", criterion="vmag < 3")[1]["preview"]["remarks"] == []
+
+
 def test_counts_of_catalogs_inside_and_around_bound_a_preview(client, archive):
     """Bright has 2 sources; what is declared bounds nothing."""
     assert archive["stars"].select("vmag < 2", name="brightest").count(engine="look") == 1
@@ -205,3 +212,8 @@ def test_counts_of_catalogs_inside_and_around_bound_a_preview(client, archive):
     preview = get(client, sources="half", criterion="vmag < 9")[1]["preview"]
     assert ("lies inside", "brightest") in [(one["words"], one["catalog"]["name"]) for one in preview["relations"]]
     assert "1 source" not in preview["sources"]
+    (remark,) = preview["remarks"]
+    assert remark.endswith(" rests on declared facts")
+    archive.declare("empty(half)")
+    preview = get(client, sources="half", criterion="vmag < 8")[1]["preview"]
+    assert (preview["sources"], preview["remarks"]) == ("no sources", ["it has no sources by declared facts"])

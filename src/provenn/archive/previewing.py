@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from provenn.archive.handle import Catalog
     from provenn.catalogs import Catalog as Definition
     from provenn.database.transactions import Reading
-    from provenn.knowledge.consequences import TracedKnowledge
+    from provenn.logic import Knowledge
     from provenn.words.described_plan import DescribedPlan
 
 __all__ = ["PreviewedRelation", "SelectionPreview", "preview_query", "preview_selection"]
@@ -60,7 +60,7 @@ class SelectionPreview:
     schema
         The attributes.
     remarks
-        The parts of a query that are not understood, or left out, in words.
+        In words: the parts of a query that are not understood, or left out, and what rests on declared facts.
     """
 
     what: str
@@ -96,6 +96,7 @@ def preview_selection(catalog: Catalog, criterion: str) -> SelectionPreview:
         _describe_size(proved, target.plan),
         tuple(_name_relations(proved.relations, names)),
         selection.schema,
+        proved.remarks,
     )
 
 
@@ -121,7 +122,7 @@ def preview_query(archive: Archive, text: str, dialect: str) -> SelectionPreview
         _describe_size(proved, replan),
         tuple(_name_relations(proved.relations, names)),
         catalog.schema,
-        tuple(map(str, translation.remarks)),
+        (*map(str, translation.remarks), *proved.remarks),
     )
 
 
@@ -157,9 +158,10 @@ def _select(reading: Reading, catalog: Catalog, criterion: str) -> Definition:
 
 @dataclass(frozen=True, slots=True)
 class _Proved:
-    """The catalogs with names in each proved relation to a catalog, and the bounds that their counts give."""
+    """The catalogs with names in each proved relation to a catalog, remarks, and the bounds that their counts give."""
 
     relations: Relations
+    remarks: tuple[str, ...] = ()
     least: int = 0
     most: int | None = None
 
@@ -176,34 +178,57 @@ def _relate_sources(
     obvious
         Catalogs that need not be told to lie around it.
     """
+    known = collect_knowledge(reading, catalog, *get_catalogs(reading, [*names]).values())
+    is_declared = any(fact.origin == "declared" for fact in known.facts)
+    certain = (known.without("declared") if is_declared else known).knowledge
+    relations = _list_relations(known.knowledge, catalog.digest, names, obvious)
+    remarks: tuple[str, ...] = ()
+    if is_declared:
+        sure = _list_relations(certain, catalog.digest, names, obvious)
+        remarks = tuple(_name_declared(relations, sure, names))
+    if "empty" in relations:
+        return _Proved(relations, remarks)
+    return _Proved(relations, remarks, *_bound_by_counts(reading, certain, catalog.digest, names))
+
+
+def _list_relations(
+    knowledge: Knowledge, digest: CatalogDigest, names: Collection[CatalogDigest], obvious: Collection[CatalogDigest]
+) -> Relations:
+    """Return the catalogs with names in each relation to a catalog; "empty" if it has no source."""
     from provenn.logic import empty  # noqa: PLC0415 - a command starts without it
 
-    others = get_catalogs(reading, [*names])
-    known = collect_knowledge(reading, catalog, *others.values())
-    knowledge = known.knowledge
-    if knowledge.entails(empty(catalog.digest)):
-        return _Proved({"empty": ()})
+    if knowledge.entails(empty(digest)):
+        return {"empty": ()}
 
     def list_named(labels: Iterable[str], without: Collection[str] = ()) -> list[CatalogDigest]:
         return [CatalogDigest(label) for label in labels if label in names and label not in without]
 
-    digest = catalog.digest
     equal = list_named(dict.fromkeys([digest, *knowledge.equal_to(digest)]))
-    relations: Relations = {
+    return {
         "equal": equal,
         "subset": list_named(knowledge.supersets_of(digest), {*equal, *obvious}),
         "superset": list_named(knowledge.subsets_of(digest), equal),
         "disjoint": list_named(knowledge.disjoint_from(digest)),
     }
-    return _Proved(relations, *_bound_by_counts(reading, known, digest, names))
+
+
+def _name_declared(relations: Relations, sure: Relations, names: Mapping[CatalogDigest, str]) -> Iterator[str]:
+    """Yield a remark if some relations are not among those that hold without declared facts."""
+    if "empty" in relations:
+        if "empty" not in sure:
+            yield "it has no sources by declared facts"
+        return
+    doubtful = [
+        names[other] for kind, others in relations.items() for other in others if other not in sure.get(kind, ())
+    ]
+    if doubtful:
+        yield f"what is said of {join_words(doubtful, 3)} rests on declared facts"
 
 
 def _bound_by_counts(
-    reading: Reading, known: TracedKnowledge, digest: CatalogDigest, names: Mapping[CatalogDigest, str]
+    reading: Reading, knowledge: Knowledge, digest: CatalogDigest, names: Mapping[CatalogDigest, str]
 ) -> tuple[int, int | None]:
-    """Return the least and the most sources by the counts of catalogs inside and around, without declared facts."""
-    is_declared = any(fact.origin == "declared" for fact in known.facts)
-    knowledge = (known.without("declared") if is_declared else known).knowledge
+    """Return the least and the most sources by the counts of catalogs inside and around."""
     counted = find_counts(reading, [*names])
     equal = {digest, *knowledge.equal_to(digest)}
     inside, around = ({*related, *equal} for related in (knowledge.subsets_of(digest), knowledge.supersets_of(digest)))
