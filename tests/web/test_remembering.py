@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 
 import provenn
-from provenn.database.platform import get_unknown_platform
+from provenn.database.platform import Platform
 from provenn.errors import ProjectError, ProvennError
 from provenn.web import create_app, remembering
 from provenn.web.pages import catalogs
@@ -163,18 +163,40 @@ def test_an_error_has_no_identity_and_is_not_remembered(client):
             assert "etag" not in answer.headers
 
 
-def test_an_answer_that_depends_on_more_than_the_archive_is_computed_each_time(archive):
-    database = replace(archive.context.database, platform=get_unknown_platform)
-    memory, calls = ViewMemory(archive), []
+def test_an_answer_that_depends_on_the_platform_is_remembered_for_this_platform(archive):
+    platforms = [Platform("17", "Linux amd64")]
+    database = replace(archive.context.database, platform=lambda: platforms[-1])
+    moving = provenn.Archive(replace(archive.context, database=database))
+    memory, calls = ViewMemory(moving), []
 
     def ask(archive):
         calls.append(archive)
-        with database.reading() as reading:
-            reading.platform()
-        return "an answer"
+        with archive.context.database.reading() as reading:
+            return str(reading.platform())
+
+    def answer():
+        return memory.answer(moving, ask, {}, Remembering()).content
+
+    assert answer() == answer() == str(platforms[0])
+    assert len(calls) == 1
+    platforms.append(Platform("21", "Linux amd64"))
+    assert answer() == answer() == str(platforms[1])
+    assert len(calls) == 2
+
+
+def test_an_answer_for_two_platforms_is_not_remembered(archive):
+    platforms = [Platform(str(number)) for number in range(20)]
+    database = replace(archive.context.database, platform=platforms.pop)
+    moving = provenn.Archive(replace(archive.context, database=database))
+    memory, calls = ViewMemory(moving), []
+
+    def ask(archive):
+        calls.append(archive)
+        with archive.context.database.reading() as reading:
+            return f"{reading.platform()} {reading.platform()}"
 
     for _ in range(3):
-        memory.answer(archive, ask, {}, Remembering())
+        memory.answer(moving, ask, {}, Remembering())
     assert len(calls) == 3
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import local
 from typing import TYPE_CHECKING, Final
 
@@ -22,23 +22,25 @@ class ReadMoment:
     ----------
     engine, connection
         The database, and the connection with the transaction.
-    is_platform_asked
-        Whether an answer depends on the platform of this process, which the database does not hold.
+    platforms
+        The platforms of this process on which an answer depends, and which the database does not hold: usually none,
+        and several only if the platform changed meanwhile.
     is_over
         Whether the thread has begun to write: what it reads from then on is read anew.
     """
 
     engine: Engine
     connection: Connection
-    is_platform_asked: bool = False
+    platforms: set[Platform] = field(default_factory=set)
     is_over: bool = False
 
     def watch(self, platform: FindPlatform) -> FindPlatform:
-        """Return a function that finds a platform, and records that it was asked."""
+        """Return a function that finds a platform, and records it."""
 
         def find() -> Platform:
-            self.is_platform_asked = True
-            return platform()
+            asked = platform()
+            self.platforms.add(asked)
+            return asked
 
         return find
 

@@ -25,6 +25,7 @@ from sqlalchemy.exc import DBAPIError
 from provenn._version import __version__
 from provenn.archive import Archive
 from provenn.database.changes import ChangeDetector
+from provenn.database.platform import Platform
 from provenn.database.transactions import Reading
 from provenn.web.accounts import get_current_account
 
@@ -105,6 +106,7 @@ class _Kept:
     checked_at: float
     read_outside: Callable[[], Hashable | None]
     outside: Hashable | None
+    platforms: frozenset[Platform]
 
 
 class ViewMemory:
@@ -130,6 +132,8 @@ class ViewMemory:
         key = (database.viewer, database.who, view.__module__, view.__name__, tuple(sorted(options.items())))
         state = self._read_state()  # before the transaction, which then sees this state or a later one
         kept = self._find(key, how)
+        if kept is not None and not kept.platforms <= {database.platform()}:
+            kept = None  # Spark runs, or runs on another Java, since the answer was computed
         if kept is not None and kept.database_state == state:
             return kept.answer
         with database.at_one_moment() as moment:
@@ -141,8 +145,9 @@ class ViewMemory:
                 return kept.answer
             answer = ViewAnswer.of(view(archive=archive, **options))
         is_repeatable = getattr(answer.content, "is_repeatable", True)
-        if state is not None and is_repeatable and not moment.is_platform_asked and not moment.is_over:
-            self._keep(key, _Kept(answer, state, view_state, monotonic(), watch, outside))
+        if state is not None and is_repeatable and not moment.is_over:
+            platforms = frozenset(moment.platforms)
+            self._keep(key, _Kept(answer, state, view_state, monotonic(), watch, outside, platforms))
         return answer
 
     def close(self) -> None:
