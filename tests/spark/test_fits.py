@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from astropy.coordinates import SkyCoord
 from astropy.io import fits
 from astropy.table import MaskedColumn, Table
 
@@ -263,3 +264,33 @@ def test_a_table_of_text_may_write_plus_and_blanks_before_text(tmp_path):
     columns = [fits.Column("n", "A5", ascii=True, array=["   +7"]), fits.Column("s", "A5", ascii=True, array=["  ab"])]
     path = saved(tmp_path / "a.fits", fits.TableHDU.from_columns(columns))
     assert read(path.read_bytes().replace(b"TFORM1  = 'A5", b"TFORM1  = 'I5")) == [{"n": 7, "s": "  ab"}]
+
+
+def write_with_astropy_header(path: Path, *, mask: str) -> bytes:
+    """Write a table whose columns astropy describes in comments of the header; return the file."""
+    table = Table({"id": [1, 2], "x": MaskedColumn([1.5, 2.5], mask=[False, True], description="far and wide " * 9)})
+    table["at"] = SkyCoord([1, 2], [3, 4], unit="deg")
+    table["x"].meta["ucd"] = "pos.distance"
+    table["x"].info.serialize_method["fits"] = mask
+    table.meta["comments"] = ["a comment of the table"]
+    table.write(path)
+    return path.read_bytes()
+
+
+def test_the_header_of_astropy_describes_columns_and_is_no_comment_of_the_table(tmp_path):
+    stored = write_with_astropy_header(tmp_path / "a.fits", mask="null_value")
+    table = find_fits_table(io.BytesIO(stored), "a.fits", None)
+    assert table.metadata["COMMENT"] == ["a comment of the table"]
+    notes = {column.name: (column.description, column.ucd) for column in table.columns}
+    assert notes == {
+        "id": ("", ""), "x": ("far and wide " * 9, "pos.distance"), "at.ra": ("", ""), "at.dec": ("", "")
+    }  # fmt: skip
+    # a program that copied the comments left out the blanks in which YAML has its meaning
+    damaged = find_fits_table(io.BytesIO(stored.replace(b"      dec: ", b"dec:       ")), "a.fits", None)
+    assert [column.description for column in damaged.columns] == [""] * 4
+
+
+def test_a_mask_that_is_another_column_of_fits_is_refused(tmp_path):
+    stored = write_with_astropy_header(tmp_path / "a.fits", mask="data_mask")
+    with pytest.raises(BaseFilesError, match=r"the column x\.mask of a\.fits is the mask of x"):
+        find_fits_table(io.BytesIO(stored), "a.fits", None)

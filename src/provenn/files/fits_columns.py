@@ -15,6 +15,7 @@ from math import prod
 from typing import IO, Any
 
 from provenn.errors import BaseFilesError, ExpansionError
+from provenn.files.astropy_header import read_header
 from provenn.files.columns import FileColumn, FileContents, check_columns
 from provenn.files.type_names import restore_type
 from provenn.gate.entrances import entrance
@@ -31,6 +32,9 @@ STRUCTURE = re.compile(
     r"T[A-Z]{2,5}\d+|\d+[A-Z]{3,5}\d+|Z(TABLE|IMAGE)|PRV[A-Z]+|"
 )
 """Keywords about the storage of a table, its columns, or its origin as written by provenn."""
+
+_ASTROPY = ("--BEGIN-ASTROPY-SERIALIZED-COLUMNS--", "--END-ASTROPY-SERIALIZED-COLUMNS--")
+"""The comments around a header of astropy: it describes the columns of this file, and of no other."""
 
 _RECORD = 2880
 _CUT_OFF = "check that it was copied completely"
@@ -232,7 +236,8 @@ def find_fits_table(file: IO[bytes], name: str, hdu: str | None, packed: int = 0
             if wanted or hdu is None:
                 table = _parse_table(header, name, place, text=kind == "TABLE")
                 check_claim(_estimate_claim(table), packed, f"the table that the header of {name} announces")
-                return replace(table, metadata=primary | _read_keywords(header))
+                columns = _describe_columns(table.columns, header, name)
+                return replace(table, columns=columns, metadata=primary | _read_keywords(header))
         elif wanted:
             raise BaseFilesError(f"part {hdu} of {name} is not a table", hint=_list_tables(tables))
         size = -(-_compute_data_size(header, name) // _RECORD) * _RECORD
@@ -246,6 +251,7 @@ def find_fits_table(file: IO[bytes], name: str, hdu: str | None, packed: int = 0
 def _read_keywords(header: Any) -> dict[str, Any]:  # noqa: ANN401 - astropy has no types
     """Return the keywords of a header about the table as a whole; commentary as lists of lines."""
     keywords: dict[str, Any] = {}
+    is_astropy = False
     for card in header.cards:
         try:
             keyword, value = str(card.keyword), card.value
@@ -253,11 +259,53 @@ def _read_keywords(header: Any) -> dict[str, Any]:  # noqa: ANN401 - astropy has
             continue
         if keyword in ("HISTORY", "COMMENT"):
             line = str(value).strip()
-            if line and not line.startswith(PROVENN):
+            is_astropy = (is_astropy or line == _ASTROPY[0]) and line != _ASTROPY[1]
+            if line and not is_astropy and line != _ASTROPY[1] and not line.startswith(PROVENN):
                 keywords.setdefault(keyword, []).append(line)
         elif not STRUCTURE.fullmatch(keyword) and isinstance(value, bool | int | float | str):
             keywords[keyword] = value
     return keywords
+
+
+def _describe_columns(
+    columns: tuple[FitsColumn, ...],
+    header: Any,  # noqa: ANN401 - astropy has no types
+    name: str,
+) -> tuple[FitsColumn, ...]:
+    """Return columns with the descriptions and UCDs that astropy writes into comments of a header.
+
+    Raises
+    ------
+    BaseFilesError
+        If a column has a mask that is another column.
+    """
+    lines = [str(line).rstrip() for line in header.get("COMMENT", ())]
+    if not all(line in lines for line in _ASTROPY):
+        return columns
+    # A line that ends with a backslash at place 71 continues in the next one.
+    block = "".join(
+        line[:70] if len(line) == 71 and line.endswith("\\") else f"{line}\n"
+        for line in lines[lines.index(_ASTROPY[0]) + 1 : lines.index(_ASTROPY[1])]
+    )
+    try:
+        described = read_header(block, name, "of astropy")
+    except BaseFilesError:
+        if "mask:" in block:
+            raise
+        return columns  # a program that copied the comments may have left out blanks
+    if described.masks:
+        masked, mask = next(iter(described.masks.items()))
+        raise BaseFilesError(
+            f"the column {mask} of {name} is the mask of {masked}",
+            hint=f'write the file again, with table["{masked}"].info.serialize_method["fits"] = "null_value"',
+        )
+    notes = {column.name: described.columns.get(column.name) for column in columns}
+    return tuple(
+        column
+        if (note := notes[column.name]) is None
+        else replace(column, description=column.description or note.description, ucd=column.ucd or note.ucd)
+        for column in columns
+    )
 
 
 def _list_tables(tables: list[str]) -> str:
