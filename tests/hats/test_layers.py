@@ -19,6 +19,7 @@ from provenn.database.tables import file_bounds
 from provenn.errors import BaseFilesError, FormatError, KeyValuesError, UnknownCatalogError
 from provenn.files.column_bounds import PARTS
 from provenn.sky import cone
+from provenn.targets.keeping import find_parts_to_keep
 from provenn.targets.steps import Scan, walk_steps
 from tests.hats.real_lsdb import run_lsdb
 from tests.hats.skies import write_sky
@@ -247,6 +248,72 @@ def test_files_that_were_renamed_to_other_parts_keep_their_own(place, tmp_path):
         with pytest.raises(KeyValuesError):
             archive.ingest("again", tmp_path / "core", key="id", population="star", layers=[tmp_path / "redshift"])
         assert near.derive(a="1").to_arrow()["z"].to_pylist() == [rows[0] * 0.5]
+
+
+def score(batch):
+    return (batch["mag"] * batch["z"]).to_frame("s")
+
+
+@pytest.mark.parametrize("layers", [["redshift"], ["redshift", "weights"]])
+def test_what_is_calculated_from_some_parts_of_core_and_layers_is_kept(archive, place, layers):
+    archive.calculator("score", score, inputs=["mag", "z"], outputs={"s": "double"})
+    folders = [place / name for name in layers]
+    layered = archive.ingest(f"with {layers}", place / "core", key="id", population="again", layers=folders)
+    scored = layered.select(cone(45, 0, 2)).derive("score")
+    plan = scored.select("s > 100").keep("s").plan()
+    assert "shared_parts" in {applied.rule for applied in plan.applied}
+    assert [(part.step.word, part.catalog.extent) for part in find_parts_to_keep(plan, "worthwhile")] == [
+        ("calculate", scored.definition.extent)
+    ]
+
+
+def test_a_step_that_reads_some_parts_of_a_layer_does_not_claim_the_sources_of_all(whole):
+    far = whole.select("z > 100")
+    assert far.count() == 1799
+    near = whole.select(cone(45, 0, 2)).keep("mag").combine(far.keep("w"))
+    plan = near.plan()
+    assert "shared_parts" in {applied.rule for applied in plan.applied}
+    assert far.definition.extent not in {step.extent for step in walk_steps(plan.after)}
+    assert plan.after.extent == near.definition.extent
+    assert "1,799 sources;" not in str(plan).partition("As computed")[2]
+
+
+@pytest.mark.usefixtures("archive")
+def test_parts_that_another_person_compared_in_private_change_no_plan(place, tmp_path):
+    folders = {"core": place / "core", "layer": place / "redshift"}
+    near, options = cone(45, 0, 3), {"key": "id", "population": "star"}
+    with provenn.open(tmp_path / "survey", who="bob") as archive:
+        archive.default_visibility = "private"
+        core, layer = (archive.ingest(name, path, **options) for name, path in folders.items())
+        before = list_read_files(core.select(near).combine(layer.keep("z")))
+    with provenn.open(tmp_path / "survey", who="ada", confined=True) as archive:
+        both = archive.ingest("all", folders["core"], **options, layers=[folders["layer"]])
+        assert len(set(list_read_files(both.select(near).keep("mag", "z")).values())) == 1
+    with provenn.open(tmp_path / "survey", who="bob", confined=True) as archive:
+        assert list_read_files(archive["core"].select(near).combine(archive["layer"].keep("z"))) == before
+        archive.ingest("both", folders["core"], **options, layers=[folders["layer"]])
+        after = list_read_files(archive["core"].select(near).combine(archive["layer"].keep("z")))
+        assert after == {"core": before["core"], "redshift": before["core"]}
+
+
+@pytest.mark.usefixtures("archive")
+def test_parts_are_not_mixed_with_those_of_another_division_of_the_same_files(place, tmp_path):
+    for name in ("core", "redshift", "weights"):
+        shutil.copytree(place / name, tmp_path / name)
+    layers = [tmp_path / "redshift", tmp_path / "weights"]
+    with provenn.open(tmp_path / "survey") as archive:
+        archive.ingest("all", tmp_path / "core", key="id", population="star", layers=layers)
+        # the same files of core and layer lie in other parts now, as those of the other layer do not
+        for name in ("core", "redshift"):
+            first, second = sorted((tmp_path / name / "dataset").rglob("Npix=*.parquet"))[:2]
+            row = parquet.ParquetFile(first).read(["id", "ra", "dec"]).to_pylist()[0]
+            first.rename(tmp_path / "moved")
+            second.rename(first)
+            (tmp_path / "moved").rename(second)
+        archive.ingest("again", tmp_path / "core", key="id", population="star", layers=layers[:1])
+        near = archive["all"].select(f"id = {row['id']}").keep("z", "w", "mag")
+        (step,) = near.to_arrow().to_pylist()
+        assert (step["z"], step["w"]) == (row["id"] * 0.5, row["id"] + 1)
 
 
 def copy_layer(place: Path, tmp_path: Path) -> tuple[Path, Path]:

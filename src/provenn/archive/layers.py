@@ -12,7 +12,7 @@ from provenn.catalogs import Base, list_bases, verbs
 from provenn.catalogs import Catalog as Definition
 from provenn.database.transactions import Writing
 from provenn.definitions.stored_file_bounds import record_file_parts
-from provenn.digests import CatalogDigest
+from provenn.digests import CatalogDigest, content_digest
 from provenn.errors import BaseFilesError, FilesChangedError
 from provenn.files.hats import find_pixel
 from provenn.files.hats_layers import HatsParts, read_parts
@@ -62,12 +62,13 @@ def ingest_layers(
         ingest_base(context, base_name, place, **sources)
         for base_name, place in zip(_name_bases(name, others), (path, *places), strict=True)
     ]
+    parts = [_find_parts(context, base) for base in bases]
     # The fact is about the contents that were ingested: nothing changed between comparing and ingesting.
-    if [read_parts(place).files for place in (path, *places)] != [parts.files for parts in (core, *others)]:
+    if [read_parts(place).files for place in (path, *places)] != [folder.files for folder in (core, *others)]:
         raise FilesChangedError(f"files of {name} changed while they were read", hint="ingest them again")
     context.workshop.check_bases(list_bases(bases))
     context.write(_observe_same_sources, [base.digest for base in bases], rows)
-    context.write(_record_shared_parts, bases[0].digest, [(base, _find_parts(context, base)) for base in bases])
+    context.write(_record_shared_parts, bases, parts)
     kept = [verbs.keep(base, names) for base, names in zip(bases[1:], columns, strict=True)]
     combined = verbs.combine(bases[0], *kept)
     define_catalog(context, combined, name)
@@ -120,13 +121,12 @@ def _find_parts(context: Context, base: Definition) -> list[str]:
     return ["{}/{}".format(*part) for _, part in sorted(parts.items()) if part]
 
 
-def _record_shared_parts(
-    writing: Writing, core: CatalogDigest, parts_by_base: Sequence[tuple[Definition, Sequence[str]]]
-) -> None:
+def _record_shared_parts(writing: Writing, bases: Sequence[Definition], parts: Sequence[Sequence[str]]) -> None:
     """Record in which parts a core and its layers have the same keys, so that plans skip files of a layer."""
-    for base, parts in parts_by_base:
-        if isinstance(base, Base) and len(parts) == len(base.files.fingerprints):
-            record_file_parts(writing, base, core, parts)
+    division = content_digest("parts of a core", list(parts[0]))
+    for base, own in zip(bases, parts, strict=True):
+        if isinstance(base, Base) and len(own) == len(base.files.fingerprints):
+            record_file_parts(writing, base, bases[0].digest, division, own)
 
 
 def _observe_same_sources(writing: Writing, bases: Sequence[CatalogDigest], rows: Sequence[int]) -> None:

@@ -28,10 +28,10 @@ def record_file_bounds(writing: Writing, base: Base) -> None:
         writing.connection.execute(insert(file_bounds), rows)
 
 
-def record_file_parts(writing: Writing, base: Base, core: CatalogDigest, parts: Sequence[str]) -> None:
+def record_file_parts(writing: Writing, base: Base, core: CatalogDigest, division: str, parts: Sequence[str]) -> None:
     """Record in which part of a core each file of a base catalog has its keys; see `encode_file_parts`."""
     prints = [text for _, text in base.files.fingerprints]
-    column, content = encode_file_parts(compute_files_digest(prints), core, parts)
+    column, content = encode_file_parts(compute_files_digest(prints), core, division, parts)
     writing.connection.execute(
         delete(file_bounds).where((file_bounds.c.catalog == base.digest) & (file_bounds.c.column == column))
     )

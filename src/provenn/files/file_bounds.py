@@ -79,7 +79,7 @@ def decode_file_pixels(files: str, text: str, count: int) -> list[str]:
     return _open_texts(files, PIXELS, text, count)
 
 
-def encode_file_parts(files: str, core: str, parts: Sequence[str]) -> tuple[str, str]:
+def encode_file_parts(files: str, core: str, division: str, parts: Sequence[str]) -> tuple[str, str]:
     """Return the name and the stored form of the parts in which files have the same keys as a core.
 
     Parameters
@@ -88,16 +88,19 @@ def encode_file_parts(files: str, core: str, parts: Sequence[str]) -> tuple[str,
         The digest of the files.
     core
         The digest of the core.
+    division
+        What identifies the division of the core into parts: its files may have been in other parts at another time.
     parts
         The part of each file, in the order of the fingerprints.
     """
-    column = PARTS + core
-    return column, canonical_json([_compute_seal(files, column, list(parts)), *parts])
+    column, texts = PARTS + core, [division, *parts]
+    return column, canonical_json([_compute_seal(files, column, texts), *texts])
 
 
-def decode_file_parts(files: str, core: str, text: str, count: int) -> list[str]:
-    """Return the part of each of some files; empty texts if the text was changed."""
-    return _open_texts(files, PARTS + core, text, count)
+def decode_file_parts(files: str, core: str, text: str, count: int) -> tuple[str, list[str]]:
+    """Return the division of a core and the part of each of some files; empty texts if the text was changed."""
+    division, *parts = _open_texts(files, PARTS + core, text, count + 1)
+    return division, parts
 
 
 def are_sealed(files: str, column: str, text: str) -> bool:

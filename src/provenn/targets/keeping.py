@@ -210,11 +210,24 @@ class _PartFinder:
             if isinstance(descendant, Fill)
             for attribute in descendant.missing
         }
-        useful = needed.union(self.selecting).intersection(step.attributes)
-        wanted = sorted((useful | _find_outputs(step)) - missing)
+        useful, outputs = needed.union(self.selecting).intersection(step.attributes), _find_outputs(step)
+        wanted = sorted((useful | outputs) - missing)
         catalog = add_attributes(sources, wanted, known)
+        if not catalog.schema.by_identity.keys() >= outputs:
+            catalog = add_attributes(self._find_equal_catalog(step, known) or sources, wanted, known)
         kept = frozenset(catalog.schema.by_identity.keys() & set(wanted))
-        return KeptPart(step, catalog, kept) if kept >= _find_outputs(step) else None
+        return KeptPart(step, catalog, kept) if kept >= outputs else None
+
+    def _find_equal_catalog(self, step: PlanStep, known: Sequence[Catalog]) -> Catalog | None:
+        """Return a catalog with a calculator output, and with the sources of a step as the data show; None without one.
+
+        The plan may leave out a member that has all sources, while the attribute is defined for the sources of all.
+        """
+        scene, outputs = self.plan.scene, _find_outputs(step)
+        having = (catalog for catalog in known if not outputs.isdisjoint(catalog.schema.by_identity))
+        return next(
+            (catalog for catalog in having if scene.is_certain(scene.state_equal(step.extent, catalog.extent))), None
+        )
 
     def _define_home(self, step: PlanStep, known: Sequence[Catalog]) -> Catalog | None:
         """Return a catalog with the sources of a step, if possible one made from the base catalogs of the request.

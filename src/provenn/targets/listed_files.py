@@ -17,7 +17,10 @@ from provenn.knowledge.file_facts import read_pixels
 from provenn.knowledge.file_relevance import StatedFile
 from provenn.targets.row_samples import find_needed_attributes
 
-__all__ = ["ListedFiles", "can_choose_files", "collect_listed_files"]
+__all__ = ["DividedCore", "ListedFiles", "can_choose_files", "collect_listed_files"]
+
+DividedCore = tuple[CatalogDigest, str]
+"""A core, and what identifies its division into parts."""
 
 _Owner = tuple[CatalogDigest, Sequence[str]]
 """A base catalog as it was ingested, and the fingerprints of its files, sorted."""
@@ -52,20 +55,21 @@ class ListedFiles:
                 files.update(self._describe_owner(base, owner, columns))
         return {text: stated for text, stated in files.items() if text in own}
 
-    def find_parts(self, base: Base) -> dict[CatalogDigest, dict[str, str]]:
+    def find_parts(self, base: Base) -> dict[DividedCore, dict[str, str]]:
         """Return the part of each file of a base catalog by fingerprint, for each core with which it shares parts.
 
-        Sound: all keys of a part were compared when core and layer were ingested (`provenn.archive.layers`).
+        Sound: all keys of a part were compared when core and layer were ingested (`provenn.archive.layers`). Files that
+        were renamed may be other parts of a core later: parts of different divisions have nothing in common.
         """
         prints = sorted(text for _, text in base.files.fingerprints)
         files = compute_files_digest(prints)
-        shared: dict[CatalogDigest, dict[str, str]] = {}
+        shared: dict[DividedCore, dict[str, str]] = {}
         for (digest, column), text in self.texts.items():
             if digest == base.digest and column.startswith(PARTS):
                 core = CatalogDigest(column.removeprefix(PARTS))
-                parts = decode_file_parts(files, core, text, len(prints))
+                division, parts = decode_file_parts(files, core, text, len(prints))
                 if all(parts):
-                    shared[core] = dict(zip(prints, parts, strict=True))
+                    shared[core, division] = dict(zip(prints, parts, strict=True))
         return shared
 
     def _describe_owner(

@@ -90,7 +90,8 @@ def _convert_sample(catalog: SampleSources, inputs: Sequence[PlanStep]) -> PlanS
 
 @_convert_catalog.register
 def _convert_restriction(catalog: RestrictSources, inputs: Sequence[PlanStep]) -> PlanStep:  # noqa: ARG001 - the inputs suffice
-    return Restrict(*inputs)
+    rows, other = inputs
+    return Restrict(rows, other)
 
 
 @_convert_catalog.register

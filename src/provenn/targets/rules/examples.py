@@ -155,7 +155,7 @@ def list_stated_files(lineage: Sequence[Catalog]) -> ListedFiles:
     texts = {(base.digest, name): text for base in bases for name, text in base.files.file_bounds}
     for base in (NIGHTS, NIGHT_LAYER):
         prints = [text for _, text in base.files.fingerprints]
-        column, text = encode_file_parts(compute_files_digest(prints), NIGHTS.digest, ["0/1", "0/2", "0/3"])
+        column, text = encode_file_parts(compute_files_digest(prints), NIGHTS.digest, "nights", ["0/1", "0/2", "0/3"])
         texts[base.digest, column] = text
     return ListedFiles(find_needed_attributes(lineage), texts)
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
+from provenn.catalogs import Base
 from provenn.criteria import AttributeIdentity
 from provenn.digests import CatalogDigest
+from provenn.logic import Statement
+from provenn.targets.listed_files import DividedCore
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Combine, Derive, Exclude, PlanStep, Restrict, Scan, Select
@@ -20,15 +24,18 @@ def shared_parts(step: PlanStep, needed: frozenset[AttributeIdentity], scene: Sc
     Sound: core and layers have the same keys in each part, which was compared when they were ingested, and a key occurs
     once. So the sources in a part of one are those in the same part of the other. A source in the result of the step
     has a row in a chosen file of the other base catalog, and so its row in this one is in a file of the same part. The
-    steps between keep the key of a row, and drop rows.
+    steps between keep the key of a row, and drop rows: with fewer files their sets are smaller, and that of the step
+    stays the same. Whoever compared the keys observed that core and layer have the same sources: a viewer who does
+    not know this fact learns nothing from the parts.
 
     Examples
     --------
     >>> from provenn.catalogs import verbs
     >>> from provenn.targets.rules.examples import NIGHT_LAYER, NIGHTS, show_rewrite
+    >>> from provenn.logic import equal
     >>> from provenn.targets.rules.irrelevant_files import irrelevant_files
-    >>> night = verbs.select(NIGHTS, "night = 2")
-    >>> show_rewrite(shared_parts, verbs.combine(night, NIGHT_LAYER), first=irrelevant_files)
+    >>> both = verbs.combine(verbs.select(NIGHTS, "night = 2"), NIGHT_LAYER)
+    >>> show_rewrite(shared_parts, both, equal(NIGHTS.digest, NIGHT_LAYER.digest), first=irrelevant_files)
     combine(select(1 of 3 files of nights), layer)
     -> combine(select(1 of 3 files of nights), 1 of 3 files of layer)
     """
@@ -40,23 +47,32 @@ def shared_parts(step: PlanStep, needed: frozenset[AttributeIdentity], scene: Sc
         if scan.chosen is not None:
             continue
         for own in _list_parts(scan, scene):
-            common = [other.parts for other in chosen if other.core == own.core]
-            prints = own.choose(frozenset.intersection(*common)) if common else frozenset()
+            others = [other for other in chosen if other.core == own.core]
+            common = frozenset.intersection(*(other.parts for other in others)) if others else frozenset()
+            prints = own.choose(common)
             if prints and len(prints) < scan.file_count:
-                dropped = scan.file_count - len(prints)
-                files = "the other file is" if dropped == 1 else f"the {dropped:,} other files are"
-                because = f"core and layer have the same sources in each part, and {files} of other parts"
-                return Rewrite(_replace_scan(step, scan, Scan(scan.base, prints)), because)
+                smaller = _narrow_scan(step, scan, Scan(scan.base, prints))
+                statements = tuple(dict.fromkeys(chain(own.statements, *(other.statements for other in others))))
+                return Rewrite(smaller, _explain_dropped_files(scan.file_count - len(prints)), statements)
     return None
+
+
+def _explain_dropped_files(number: int) -> str:
+    files = "the other file is" if number == 1 else f"the {number:,} other files are"
+    return f"core and layer have the same sources in each part, and {files} of other parts"
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The parts that a base catalog shares with a core, by file, and the parts of the files that are read."""
+    """The parts that a base catalog shares with a core, by file, and the parts of the files that are read.
 
-    core: CatalogDigest
+    The statements are the proved ones that the base catalog has the sources of the core; none for the core itself.
+    """
+
+    core: DividedCore
     by_file: dict[str, str]
     parts: frozenset[str]
+    statements: tuple[Statement, ...]
 
     def choose(self, parts: frozenset[str]) -> frozenset[str]:
         """Return the fingerprints of the files of some parts."""
@@ -64,13 +80,19 @@ class _Parts:
 
 
 def _list_parts(scan: Scan, scene: Scene) -> list[_Parts]:
-    """Return the parts of a base catalog, for each core with which it shares them."""
-    shared = scene.listed_files.find_parts(scan.base)
-    read = set(dict(scan.base.files.fingerprints).values()) if scan.chosen is None else scan.chosen
-    return [
-        _Parts(core, files, frozenset(part for text, part in files.items() if text in read))
-        for core, files in shared.items()
-    ]
+    """Return the parts of a base catalog, for each core with which the viewer may know that it shares them."""
+    shared_parts = []
+    for core, files in scene.listed_files.find_parts(scan.base).items():
+        statements = _state_same_sources(scan.base, core[0], scene)
+        if all(map(scene.is_certain, statements)):
+            parts = frozenset(part for text, part in files.items() if scan.chosen is None or text in scan.chosen)
+            shared_parts.append(_Parts(core, files, parts, statements))
+    return shared_parts
+
+
+def _state_same_sources(base: Base, core: CatalogDigest, scene: Scene) -> tuple[Statement, ...]:
+    """Return the statement that a base catalog has the sources of a core; none for the core itself."""
+    return () if base.digest == core else (scene.state_equal(scene.find_catalog(core).extent, base.extent),)
 
 
 def _list_scans(step: PlanStep) -> Iterator[Scan]:
@@ -81,16 +103,24 @@ def _list_scans(step: PlanStep) -> Iterator[Scan]:
         yield from _list_scans(step.inputs[place])
 
 
+def _narrow_scan(step: Combine | Restrict, old: Scan, new: Scan) -> PlanStep:
+    """Return a step that reads fewer files wherever `_list_scans` finds a scan, and has the same sources."""
+    smaller = _replace_scan(step, old, new)
+    return replace(smaller, sources=step.extent) if isinstance(smaller, Combine | Restrict) else smaller
+
+
 def _replace_scan(step: PlanStep, old: Scan, new: Scan) -> PlanStep:
-    """Return a step with another scan, wherever `_list_scans` finds it."""
+    """Return a step with another scan, wherever `_list_scans` finds it, and with the sources that the scan leaves."""
     if step is old:
         return new
     places = set(_find_inner_places(step))
-    if not places:
+    inputs = [_replace_scan(inner, old, new) if place in places else inner for place, inner in enumerate(step.inputs)]
+    if all(new_input is inner for new_input, inner in zip(inputs, step.inputs, strict=True)):
         return step
-    return step.replace_inputs(
-        [_replace_scan(inner, old, new) if place in places else inner for place, inner in enumerate(step.inputs)]
-    )
+    smaller = step.replace_inputs(inputs)
+    if isinstance(smaller, Select | Combine | Restrict) and smaller.sources is not None:
+        return replace(smaller, sources=smaller.sources & new.extent)
+    return smaller
 
 
 def _find_inner_places(step: PlanStep) -> range:

@@ -36,12 +36,24 @@ class _KeyComparison(PlanStep):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restrict(_KeyComparison):
-    """The rows of `input` whose sources are also in `other`."""
+    """The rows of `input` whose sources are also in `other`.
+
+    Parameters
+    ----------
+    sources
+        The remaining sources, if more is known of them than that both inputs have them. Otherwise None.
+    """
 
     word = "restrict"
+    sources: Extent | None = None
 
     def _own_extent(self) -> Extent:
-        return self.input.extent & self.other.extent
+        return self.input.extent & self.other.extent if self.sources is None else self.sources
+
+    def replace_inputs(self, inputs: Sequence[PlanStep]) -> PlanStep:
+        """Return the same restriction of other inputs."""
+        rows, other = inputs
+        return Restrict(rows, other, self.sources)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,10 +68,19 @@ class Exclude(_KeyComparison):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Combine(PlanStep):
-    """A join on the key: the sources that all members share, with the attributes of all members."""
+    """A join on the key: the sources that all members share, with the attributes of all members.
+
+    Parameters
+    ----------
+    members
+        The steps to join.
+    sources
+        The shared sources, if more is known of them than that all members have them. Otherwise None.
+    """
 
     word = "combine"
     members: tuple[PlanStep, ...]
+    sources: Extent | None = None
 
     @property
     def inputs(self) -> tuple[PlanStep, ...]:
@@ -67,14 +88,14 @@ class Combine(PlanStep):
         return self.members
 
     def _own_extent(self) -> Extent:
-        return intersection(member.extent for member in self.members)
+        return intersection(member.extent for member in self.members) if self.sources is None else self.sources
 
     def _own_attributes(self) -> Attributes:
         return {identity: attribute for member in self.members for identity, attribute in member.attributes.items()}
 
     def replace_inputs(self, inputs: Sequence[PlanStep]) -> PlanStep:
         """Return the same join of other members."""
-        return Combine(tuple(inputs))
+        return Combine(tuple(inputs), self.sources)
 
     def reads(self, needed: frozenset[AttributeIdentity]) -> tuple[frozenset[AttributeIdentity], ...]:
         """Return the needed attributes of each member; the first member with an attribute gives it."""
