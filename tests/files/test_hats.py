@@ -55,8 +55,38 @@ def test_a_part_that_nobody_speaks_of_is_told(tmp_path: Path):
     write_hats(tmp_path / "sky")
     path = next((tmp_path / "sky").rglob("Npix=*"))
     (path.parent / "Npix=47000.parquet").write_bytes(path.read_bytes())
-    with pytest.raises(BaseFilesError, match="other columns exist, such as Norder=1, Npix=47000"):
+    with pytest.raises(
+        BaseFilesError, match=r"has parts that partition_info\.csv does not list, such as Norder=1, Npix=47000"
+    ):
         Files.at(tmp_path / "sky")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("hats.properties", "title=mine\n", r"no hats\.properties that state dataproduct_type"),
+        ("hats.properties", None, r"no hats\.properties that state dataproduct_type"),
+        ("hats.properties", "dataproduct_type=object\nhats_nrows=many\n", "state 'many' as the number of rows"),
+        ("hats.properties", "dataproduct_type=object\nhats_col_ra=alpha\n", "name alpha as a column of the position"),
+        ("partition_info.csv", "a,b\n", "does not list the parts in the columns Norder and Npix"),
+        ("partition_info.csv", "Norder,Npix\n1,x\n", "does not list the parts in the columns Norder and Npix"),
+    ],
+)
+def test_properties_and_lists_of_parts_that_are_wrong_are_told(tmp_path: Path, name, text, problem):
+    write_hats(tmp_path / "sky")
+    if text is None:
+        (tmp_path / "sky" / name).unlink()
+    else:
+        (tmp_path / "sky" / name).write_text(text)
+    with pytest.raises(BaseFilesError, match=problem):
+        Files.at(tmp_path / "sky")
+
+
+def test_the_format_of_a_folder_is_not_named(tmp_path: Path):
+    write_hats(tmp_path / "sky")
+    with pytest.raises(BaseFilesError, match="'hats', which provenn does not read") as raised:
+        Files.at(tmp_path / "sky", format="hats")
+    assert raised.value.hint == "name the folder alone: HATS is recognised by its properties"
 
 
 @pytest.mark.parametrize("kind", ["margin", "index", "association", "map"])

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import provenn
 from provenn.cli import app
 from provenn.database.tables import file_bounds
-from provenn.errors import BaseFilesError, FormatError, KeyValuesError, UnknownCatalogError
+from provenn.errors import BaseFilesError, CatalogNameError, FormatError, KeyValuesError, UnknownCatalogError
 from provenn.files.column_bounds import PARTS
 from provenn.sky import cone
 from provenn.targets.keeping import find_parts_to_keep
@@ -356,6 +356,28 @@ def test_a_layer_that_does_not_fit_is_refused_and_nothing_is_named(archive, plac
         archive.ingest("bad", place / "core", key="id", population="bad", layers=[folder])
     with pytest.raises(UnknownCatalogError):
         _ = archive["bad core"]
+
+
+def test_a_name_of_another_catalog_is_refused_before_anything_is_named(archive, place):
+    before = list(archive)
+    with pytest.raises(CatalogNameError, match="sky already names a catalog that is not made of a core and its layers"):
+        archive.ingest("sky", place / "core", key="id", population="x", layers=[place / "redshift"])
+    assert list(archive) == before
+
+
+@pytest.mark.usefixtures("archive")
+def test_a_new_version_of_core_and_layer_moves_the_name(place, tmp_path):
+    for name in ("core", "redshift"):
+        shutil.copytree(place / name, tmp_path / name)
+    options = {"key": "id", "population": "star", "layers": [tmp_path / "redshift"]}
+    with provenn.open(tmp_path / "survey") as archive:
+        archive.ingest("all", tmp_path / "core", **options)
+        for name in ("core", "redshift"):
+            part = max((tmp_path / name).rglob("Npix=*.parquet"), key=lambda path: parquet.read_metadata(path).num_rows)
+            change_rows(tmp_path / name, part, lambda table: table.slice(1))
+        near = archive.ingest("all", tmp_path / "core", **options, rebuild=True).select(cone(45, 0, 3)).keep("mag", "z")
+        assert archive["all"].count() == 1999
+        assert len(set(list_read_files(near).values())) == 1
 
 
 def test_rows_in_another_order_are_the_same_sources(archive, place, tmp_path):

@@ -8,12 +8,13 @@ from typing import Any
 
 from provenn.archive.context import Context
 from provenn.archive.new_catalogs import define_catalog, ingest_base
-from provenn.catalogs import Base, list_bases, verbs
+from provenn.catalogs import Base, cone, list_bases, verbs
 from provenn.catalogs import Catalog as Definition
-from provenn.database.transactions import Writing
+from provenn.database.transactions import Reading, Writing
+from provenn.definitions import catalog_names, catalog_store
 from provenn.definitions.stored_file_bounds import record_file_parts
 from provenn.digests import CatalogDigest, content_digest
-from provenn.errors import BaseFilesError, FilesChangedError
+from provenn.errors import BaseFilesError, CatalogNameError, FilesChangedError
 from provenn.files.hats import find_pixel
 from provenn.files.hats_layers import HatsParts, read_parts
 from provenn.files.listing import make_absolute
@@ -49,6 +50,8 @@ def ingest_layers(
         If the core has no key, or a layer has no further columns.
     FilesChangedError
         If files changed meanwhile.
+    CatalogNameError
+        If the name belongs to a catalog that is no such combination.
     """
     if key is None or not isinstance(path, str | PathLike):
         raise BaseFilesError("a core with layers is a folder in HATS with a key", hint="name the folder and its key")
@@ -56,6 +59,7 @@ def ingest_layers(
     places = [make_absolute(layer) for layer in layers]
     core, *others = [read_parts(place) for place in (path, *places)]
     columns = _choose_columns(core, others)
+    context.read(_check_name, name)
     rows = [context.workshop.compare_layer(core, layer, key_names) for layer in others]
     sources = {"key": key_names, "population": population, **options}
     bases = [
@@ -73,6 +77,25 @@ def ingest_layers(
     combined = verbs.combine(bases[0], *kept)
     define_catalog(context, combined, name)
     return combined
+
+
+def _check_name(reading: Reading, name: str) -> None:
+    """Make sure that a name is free, or that its catalog is made of the core of this name.
+
+    Raises
+    ------
+    CatalogNameError
+        If the name belongs to another catalog.
+    """
+    earlier, core = (catalog_names.find_named_digest(reading, text) for text in (name, _name_core(name)))
+    if earlier is None:
+        catalog_names.check_name(name)
+        return
+    bases = list_bases(cone(catalog_store.get_catalog(reading, earlier)))
+    if core not in {base.digest for base in bases}:
+        raise CatalogNameError(
+            f"{name} already names a catalog that is not made of a core and its layers", hint="choose another name"
+        )
 
 
 def _choose_columns(core: HatsParts, layers: Sequence[HatsParts]) -> list[list[str]]:
@@ -104,7 +127,11 @@ def _choose_columns(core: HatsParts, layers: Sequence[HatsParts]) -> list[list[s
 
 def _name_bases(name: str, layers: Sequence[HatsParts]) -> list[str]:
     """Return the names of the core and of each layer, which follow the names of their folders."""
-    return [f"{name} core", *(f"{name} layer {layer.folder.rpartition('/')[2]}" for layer in layers)]
+    return [_name_core(name), *(f"{name} layer {layer.folder.rpartition('/')[2]}" for layer in layers)]
+
+
+def _name_core(name: str) -> str:
+    return f"{name} core"
 
 
 def _find_parts(context: Context, base: Definition) -> list[str]:

@@ -79,11 +79,11 @@ class Hats:
         if missing or extra:
             order, pixel = (missing or extra)[0]
             problem = (
-                f"{len(missing):,} of {len(self.parts or ()):,} parts are missing" if missing else "other columns exist"
+                f"is not complete: {len(missing):,} of {len(self.parts or ()):,} parts are missing"
+                if missing
+                else f"has parts that {_PARTITIONS} does not list"
             )
-            raise BaseFilesError(
-                f"{self.folder} is not complete: {problem}, such as Norder={order}, Npix={pixel}", hint=_INCOMPLETE
-            )
+            raise BaseFilesError(f"{self.folder} {problem}, such as Norder={order}, Npix={pixel}", hint=_INCOMPLETE)
         if self.rows is not None and rows != self.rows:
             raise BaseFilesError(
                 f"{self.folder} is not complete: it should have {self.rows:,} rows, and its parts have {rows:,}",
@@ -91,7 +91,19 @@ class Hats:
             )
 
     def describe_columns(self, columns: Sequence[FileColumn]) -> tuple[FileColumn, ...]:
-        """Return the columns, with UCDs added to the columns of the position."""
+        """Return the columns, with UCDs added to the columns of the position.
+
+        Raises
+        ------
+        BaseFilesError
+            If the parts lack a column of the position.
+        """
+        for name in self.position:
+            if name and name not in {column.name for column in columns}:
+                raise BaseFilesError(
+                    f"the properties of {self.folder} name {name} as a column of the position, which the parts lack",
+                    hint="correct hats_col_ra and hats_col_dec in hats.properties",
+                )
         ucds = dict(zip(self.position, ("pos.eq.ra;meta.main", "pos.eq.dec;meta.main"), strict=True))
         return tuple(column if column.ucd else replace(column, ucd=ucds.get(column.name, "")) for column in columns)
 
@@ -132,7 +144,7 @@ def read_hats(location: str) -> Hats | None:
     Raises
     ------
     BaseFilesError
-        If the rows of the folder are no sources: a margin, an index.
+        If the rows of the folder are no sources: a margin, an index; or if the properties are missing or wrong.
     """
     folder = location.rstrip("/")
     collection = _read_first(folder, (_COLLECTION,))
@@ -141,13 +153,14 @@ def read_hats(location: str) -> Hats | None:
         if not re.fullmatch(r"[^/:]+", primary) or primary in (".", ".."):
             raise BaseFilesError(f"{location} does not name its main table", hint="name the table's folder")
         folder = f"{folder}/{primary}"
-    properties_file = _read_first(folder, _PROPERTIES)
-    if properties_file is None:
-        return None
-    name, text = properties_file
-    properties = _parse_json_properties(text, folder) if name.endswith(".json") else _parse_properties(text)
+    properties = _read_properties(folder)
     kind = properties.get("dataproduct_type") or properties.get("catalog_type") or ""
     if not kind:
+        if _read_first(folder, (_PARTITIONS,)) is not None:
+            raise BaseFilesError(
+                f"{folder} has {_PARTITIONS} of HATS, but no hats.properties that state dataproduct_type",
+                hint=_INCOMPLETE,
+            )
         return None
     if kind in _NO_SOURCES:
         raise BaseFilesError(
@@ -155,6 +168,11 @@ def read_hats(location: str) -> Hats | None:
             hint="ingest the catalog that it belongs to",
         )
     rows = properties.get("hats_nrows") or properties.get("total_rows")
+    if rows and not rows.isdigit():
+        raise BaseFilesError(
+            f"the properties of {folder} state {rows!r} as the number of rows",
+            hint="correct hats_nrows in hats.properties",
+        )
     inside, parts = _find_data_folder(folder, "dataset"), _read_parts(folder)
     if parts is not None and not parts:
         raise BaseFilesError(
@@ -164,7 +182,7 @@ def read_hats(location: str) -> Hats | None:
     return Hats(
         folder,
         f"{_escape_glob(inside)}/Norder=*/Dir=*/Npix=*",
-        int(rows) if rows and rows.isdigit() else None,
+        int(rows) if rows else None,
         parts,
         (
             properties.get("hats_col_ra") or properties.get("ra_column") or "",
@@ -177,11 +195,26 @@ def _read_parts(folder: str) -> frozenset[tuple[int, int]] | None:
     partitions_file = _read_first(folder, (_PARTITIONS,))
     if partitions_file is None:
         return None
+    reader = csv.DictReader(StringIO(partitions_file[1]))
     try:
-        rows = list(csv.DictReader(StringIO(partitions_file[1])))
-        return frozenset((int(row["Norder"]), int(row["Npix"])) for row in rows)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BaseFilesError(f"{folder}/{_PARTITIONS} does not list the parts") from error
+        parts = frozenset((int(row["Norder"]), int(row["Npix"])) for row in reader)
+        is_list = {"Norder", "Npix"} <= {*(reader.fieldnames or ())}
+    except (KeyError, TypeError, ValueError, csv.Error):
+        is_list = False
+    if not is_list:
+        raise BaseFilesError(
+            f"{folder}/{_PARTITIONS} does not list the parts in the columns Norder and Npix", hint=_INCOMPLETE
+        )
+    return parts
+
+
+def _read_properties(folder: str) -> dict[str, str]:
+    """Return the properties of a folder; empty without a file of properties."""
+    properties_file = _read_first(folder, _PROPERTIES)
+    if properties_file is None:
+        return {}
+    name, text = properties_file
+    return _parse_json_properties(text, folder) if name.endswith(".json") else _parse_properties(text)
 
 
 def _parse_properties(text: str) -> dict[str, str]:

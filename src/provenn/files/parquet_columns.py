@@ -228,8 +228,8 @@ class _Footer:
             raise BaseFilesError(
                 f"{name} cannot be read as Parquet: {error}",
                 hint=Hint(
-                    "check that it was copied completely If it is another format, name it: format=…",
-                    command="check that it was copied completely If it is another format, name it: --format …",
+                    "check that it was copied completely; if it is another format, name it: format=…",
+                    command="check that it was copied completely; if it is another format, name it: --format …",
                 ),
             ) from error
         notes = opened.metadata.metadata or {}

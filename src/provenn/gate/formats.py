@@ -104,7 +104,9 @@ def check_reading(format: str, options: Mapping[str, str], what: str) -> None:  
     if format not in FORMATS and format not in FORMATS_WITHOUT_FILES and f"format:{format}" not in permits:
         raise BaseFilesError(
             f"{what} is in the format {format!r}, which provenn does not read: {', '.join(sorted(FORMATS))}",
-            hint=f"if you trust its author, run: provenn allow format:{format.lower()}",
+            hint="name the folder alone: HATS is recognised by its properties"
+            if format.lower() == "hats"
+            else f"if you trust its author, run: provenn allow format:{format.lower()}",
         )
     for name in _find_unlisted_options(format, options, permits):
         raise BaseFilesError(
