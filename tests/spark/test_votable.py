@@ -210,6 +210,15 @@ def test_values_that_do_not_fit_their_field_are_refused_not_cut(field, cell):
         read(text)
 
 
+def test_an_array_of_texts_and_a_number_that_is_none_are_refused_in_words():
+    with pytest.raises(BaseFilesError, match=r"^x of a\.vot is an array of texts"):
+        read(votable_of(table_of('name="x" datatype="char" arraysize="3x2">', "abcdef")))
+    with pytest.raises(
+        BaseFilesError, match=r"^a\.vot cannot be read as VOTable: ValueError: invalid literal .* 'abc'"
+    ):
+        read(votable_of(table_of('name="x" datatype="int">', "abc")))
+
+
 # --- a FITS file within a VOTable ---
 
 

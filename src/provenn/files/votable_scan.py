@@ -92,6 +92,7 @@ def check_votable(file: IO[bytes], name: str, wanted: str = "0", packed: int = 0
         million values.
     """
     nested_columns: list[str] = []
+    text_arrays: list[str] = []
     identifiers: list[set[str | None]] = []
     data_formats: dict[int, str] = {}
     rows: list[int] = []
@@ -112,6 +113,8 @@ def check_votable(file: IO[bytes], name: str, wanted: str = "0", packed: int = 0
             widths[-1] += _compute_width(attributes)
         elif element in _DATA and identifiers:
             data_formats.setdefault(len(identifiers) - 1, element)
+        if element in ("FIELD", "PARAM") and _is_text_array(attributes):
+            text_arrays.append(attributes.get("name", ""))
         if element == "FIELD" and re.fullmatch(r".*x.*\*", attributes.get("arraysize", "")):
             nested_columns.append(attributes.get("name", ""))
         elif element in ("BINARY", "BINARY2") and nested_columns:
@@ -141,8 +144,17 @@ def check_votable(file: IO[bytes], name: str, wanted: str = "0", packed: int = 0
     if number is None:
         raise BaseFilesError(f"{name} has no table {wanted}")
     if data_formats.get(number) != "FITS":  # FITS states the number of rows itself
+        if text_arrays:
+            raise BaseFilesError(
+                f"{text_arrays[0]} of {name} is an array of texts, which astropy does not read in VOTables",
+                hint="write the table as FITS, with STILTS: stilts tcopy ofmt=fits",
+            )
         check_claim(rows[number] * widths[number], packed, f"the table that {name} announces")
     return ScannedTable(number, data_formats.get(number, ""))
+
+
+def _is_text_array(attributes: Mapping[str, str]) -> bool:
+    return attributes.get("datatype") in ("char", "unicodeChar") and "x" in attributes.get("arraysize", "")
 
 
 def _compute_width(field: Mapping[str, str]) -> int:

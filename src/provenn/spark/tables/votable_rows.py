@@ -21,6 +21,9 @@ from provenn.spark.tables.votable_fits import read_votable_fits_batches
 
 __all__ = ["read_votable_batches"]
 
+_NO_FILE = re.compile(r"^None:\S*: ")
+"""The place of an error as astropy states it for a file without a name."""
+
 _OLD_VERSION = re.compile(rb"""(<(?:[\w.-]+:)?VOTABLE\b[^>]*?\sversion\s*=\s*["'])1\.[0-2](["'])""")
 
 
@@ -65,7 +68,8 @@ def read_votable_batches(
             parsed = votable.parse(_NullableVOTable(file), table_number=table.number, verify="warn")
         element = next(candidate for candidate in parsed.iter_tables() if not candidate.is_empty())
     except (ValueError, KeyError, TypeError, OSError, IndexError, MemoryError, W46, W51) as error:
-        raise BaseFilesError(f"{name} cannot be read as VOTable: {error}") from error
+        problem = _NO_FILE.sub("", str(error))
+        raise BaseFilesError(f"{name} cannot be read as VOTable: {problem}") from error
     rows = element.array
     fields = rows.dtype.names or ()
     arrays = [
