@@ -18,12 +18,13 @@ from provenn.archive.new_version import NewVersion
 from provenn.archive.stored_results import compute_results, find_stored_pairs, find_stored_results, list_own_identities
 from provenn.archive.version_writing import list_expected_facts, write_definitions
 from provenn.archive.versions import describe_files
-from provenn.catalogs import Catalog, list_joined_bases
+from provenn.catalogs import Catalog, list_joined_bases, list_version_bases
 from provenn.criteria import AttributeIdentity
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_names, catalog_store
 from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
+from provenn.files.hats import read_hats_of_parts
 
 __all__ = ["RefreshedName", "refresh_names"]
 
@@ -105,6 +106,7 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
         rewritten = "" if version is None else version.log.describe()
         return RefreshedName(name, f"unchanged: {rewritten}" if rewritten else "unchanged")
     catalog = version.define()
+    _check_completeness(catalog)
     rebuilt = context.read(rebuilding.rebuild_definitions, earlier.digest, catalog)
     if plan:
         summary = context.read(_summarize, name, version, catalog, rebuilt)
@@ -121,6 +123,24 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
         own = set().union(*(list_own_identities(rebuilt[digest]) for digest in stored.results))
         merge_fragments(context, catalog, sorted(own))
     return _make_summary(name, version, catalog, stored)
+
+
+def _check_completeness(catalog: Catalog) -> None:
+    """Make sure that a version of a folder in HATS has all parts and, where their number is known, all rows.
+
+    Raises
+    ------
+    BaseFilesError
+        If parts or rows are missing, or there are additional parts.
+    """
+    bases = list_version_bases(catalog) or ()
+    for location in dict.fromkeys(base.files.location for base in bases):
+        hats = read_hats_of_parts(location)
+        if hats is not None:
+            files = [base.files for base in bases if base.files.location == location]
+            rows = [own.row_count for own in files]
+            names = [name for own in files for name, _ in own.fingerprints]
+            hats.check(names, hats.rows if None in rows else sum(filter(None, rows)))
 
 
 def _get_named_catalog(reading: Reading, name: str) -> Catalog:

@@ -25,11 +25,12 @@ from provenn.files.columns import FileColumn
 from provenn.gate.entrances import entrance
 from provenn.gate.expansion import read_header_bytes
 
-__all__ = ["Hats", "find_pixel", "read_hats"]
+__all__ = ["Hats", "find_pixel", "read_hats", "read_hats_of_parts"]
 
 _PROPERTIES = ("hats.properties", "properties", "catalog_info.json")
 _COLLECTION = "collection.properties"
 _PARTITIONS = "partition_info.csv"
+_PARTS = "/Norder=*/Dir=*/Npix=*"
 _NO_SOURCES = ("margin", "association", "index", "map")
 _PART = re.compile(r"(?:.*/)?Norder=(\d+)/Dir=\d+/Npix=(\d+)(\.parquet|/.*)")
 
@@ -181,7 +182,7 @@ def read_hats(location: str) -> Hats | None:
         )
     return Hats(
         folder,
-        f"{_escape_glob(inside)}/Norder=*/Dir=*/Npix=*",
+        f"{_escape_glob(inside)}{_PARTS}",
         int(rows) if rows else None,
         parts,
         (
@@ -189,6 +190,20 @@ def read_hats(location: str) -> Hats | None:
             properties.get("hats_col_dec") or properties.get("dec_column") or "",
         ),
     )
+
+
+def read_hats_of_parts(pattern: str) -> Hats | None:
+    """Read the properties of the folder in HATS with the parts of a glob; None for any other glob.
+
+    Raises
+    ------
+    BaseFilesError
+        As for `read_hats`.
+    """
+    if not pattern.endswith(_PARTS):
+        return None
+    folder = re.sub(r"\[([*?\[])\]", r"\1", pattern.removesuffix(_PARTS))
+    return read_hats(folder.removesuffix("/dataset"))
 
 
 def _read_parts(folder: str) -> frozenset[tuple[int, int]] | None:
