@@ -137,7 +137,7 @@ def test_a_radius_is_an_angle(radius):
         ({"radius": "vmag", "max_radius": 3}, "vmag has no unit"),
         ({"radius": "distance", "max_radius": 3}, "'pc' is not a known unit of angles"),
         ({"radius": "name", "max_radius": 3}, "name has the type string"),
-        ({"radius": "nothing", "max_radius": 3}, "expected no largest radius"),
+        ({"radius": "nothing", "max_radius": 3}, "there is no attribute 'nothing'"),
         ({"radius": "nothing"}, "expected an angle, got 'nothing'"),
         ({"on": "ra"}, "on="),
         ({"on": (("ra",), None)}, "two attributes"),

@@ -161,6 +161,10 @@ def test_a_request_that_cannot_be_answered_is_told(survey, typed, told):
     assert json.loads(survey.run(f"{typed} --json").stdout)["error"]["message"]
 
 
+def test_an_option_for_two_attributes_that_is_given_twice_is_told(survey):
+    assert "--on takes two attributes" in survey.fails("export bright -o out --format hats --on ra --on dec")
+
+
 def test_a_run_that_is_cancelled_leaves_with_130_and_one_line(survey, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -99,7 +99,8 @@ def test_a_new_version_of_the_files(survey: Session, tmp_path):
 
 def test_names(survey: Session):
     survey("select stars 'vmag < 5' --name dazzling")
-    assert "add --move" in survey.fails("name bright dazzling")
+    for command in ("name bright dazzling", "select stars 'vmag < 5.5' --name bright"):
+        assert "`provenn name NAME CATALOG --move` moves a name" in survey.fails(command)
     survey("name bright dazzling --move")
     assert survey.json("show bright")["names"] == ["bright", "dazzling"]
     assert survey("name bright --delete").startswith("deleted the name bright; the catalog stays")

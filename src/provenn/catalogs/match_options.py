@@ -37,7 +37,7 @@ def read_rule(left: Catalog, radius: object, matches: object, min_radius: object
     DefinitionError
         If a limit is not valid, or an attribute is not an angle.
     """
-    column = _find_radius_column(left, radius)
+    column = _find_radius_column(left, radius, is_limited=max_radius is not None)
     if column is not None and max_radius is None:
         # The largest value in the data is no bound: it changes with the data, and one outlier would pair all with all.
         raise DefinitionError(
@@ -56,9 +56,14 @@ def read_rule(left: Catalog, radius: object, matches: object, min_radius: object
     return MatchRule(largest, read_matches(matches), smallest, column)
 
 
-def _find_radius_column(left: Catalog, radius: object) -> Coordinate | None:
-    """Return the attribute that a radius names, with its unit; None if the radius is an angle."""
-    if not isinstance(radius, str) or parse_arcseconds(radius) is not None or not left.schema.matching(radius):
+def _find_radius_column(left: Catalog, radius: object, *, is_limited: bool) -> Coordinate | None:
+    """Return the attribute that a radius names, with its unit; None if the radius is an angle.
+
+    A text that is no angle names an attribute if a largest radius limits it.
+    """
+    if not isinstance(radius, str) or parse_arcseconds(radius) is not None:
+        return None
+    if not is_limited and not left.schema.matching(radius):
         return None
     attribute = left.schema[radius]
     require_number(attribute, "a radius")

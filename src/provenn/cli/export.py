@@ -109,6 +109,8 @@ def export(
     - `provenn export bright folder --format hats --margin '10 arcsec'`
     - `provenn export distances folder --format hats --layer gaia-hats`
     """
+    if on is not None and on[1].startswith("-"):
+        raise typer.BadParameter(f"--on takes two attributes, such as --on ra dec; got {' '.join(on)}")
     place = path or output
     if place is None or (path and output):
         raise typer.BadParameter("expected one path: PATH, or --output PATH")

@@ -122,8 +122,8 @@ def assign_name(
         raise CatalogNameError(
             f"{name} already names the catalog {existing.catalog[:12]}",
             hint=Hint(
-                "choose another name, or pass move=True",
-                command="choose another name, or add --move",
+                "choose another name; archive.name(…, move=True) moves a name",
+                command="choose another name; `provenn name NAME CATALOG --move` moves a name",
                 page="choose another name, or move this one: tick Move in the form Name a catalog",
             ),
         )
