@@ -16,7 +16,14 @@ from typer.testing import CliRunner
 import provenn
 from provenn.cli import app
 from provenn.database.tables import file_bounds
-from provenn.errors import BaseFilesError, CatalogNameError, FormatError, KeyValuesError, UnknownCatalogError
+from provenn.errors import (
+    BaseFilesError,
+    CatalogNameError,
+    FormatError,
+    KeyColumnsError,
+    KeyValuesError,
+    UnknownCatalogError,
+)
 from provenn.files.column_bounds import PARTS
 from provenn.sky import cone
 from provenn.targets.keeping import find_parts_to_keep
@@ -343,16 +350,20 @@ def change_rows(folder: Path, part: Path, change) -> None:
         ),
         (lambda table: table.rename_columns(["_healpix_29", "number", "ra", "dec", "z"]), "has no column id"),
         (lambda table: table.drop_columns("z"), "has no column that"),
+        (
+            lambda table: table.set_column(1, "id", table["id"].cast(pa.float64())),
+            r"the key of the population bad \(bigint\) cannot be \(id double\)",
+        ),
     ],
 )
 def test_a_layer_that_does_not_fit_is_refused_and_nothing_is_named(archive, place, tmp_path, change, problem):
     folder, part = copy_layer(place, tmp_path)
-    if "column" in problem:
+    if "column" in problem or "population" in problem:
         for path in folder.rglob("Npix=*.parquet"):
             parquet.write_table(change(parquet.ParquetFile(path).read()), path)
     else:
         change_rows(folder, part, change)
-    with pytest.raises((KeyValuesError, BaseFilesError), match=problem):
+    with pytest.raises((KeyValuesError, BaseFilesError, KeyColumnsError), match=problem):
         archive.ingest("bad", place / "core", key="id", population="bad", layers=[folder])
     with pytest.raises(UnknownCatalogError):
         _ = archive["bad core"]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 from provenn.archive.context import Context
 from provenn.archive.new_catalogs import define_catalog, ingest_base
-from provenn.catalogs import Base, cone, list_bases, verbs
+from provenn.catalogs import Base, Population, cone, list_bases, verbs
 from provenn.catalogs import Catalog as Definition
 from provenn.database.transactions import Reading, Writing
-from provenn.definitions import catalog_names, catalog_store
+from provenn.definitions import catalog_names, catalog_store, populations
 from provenn.definitions.stored_file_bounds import record_file_parts
 from provenn.digests import CatalogDigest, content_digest
 from provenn.errors import BaseFilesError, CatalogNameError, FilesChangedError
@@ -46,6 +46,8 @@ def ingest_layers(
         If the core or a layer is no folder in HATS.
     KeyValuesError
         If a layer does not have the keys of the core.
+    KeyColumnsError
+        If the key of a layer has another type.
     BaseFilesError
         If the core has no key, or a layer has no further columns.
     FilesChangedError
@@ -61,6 +63,7 @@ def ingest_layers(
     columns = _choose_columns(core, others)
     context.read(_check_name, name)
     rows = [context.workshop.compare_layer(core, layer, key_names) for layer in others]
+    _check_bases(context, (path, *places), key_names, population, options)
     sources = {"key": key_names, "population": population, **options}
     bases = [
         ingest_base(context, base_name, place, **sources)
@@ -96,6 +99,23 @@ def _check_name(reading: Reading, name: str) -> None:
         raise CatalogNameError(
             f"{name} already names a catalog that is not made of a core and its layers", hint="choose another name"
         )
+
+
+def _check_bases(
+    context: Context,
+    places: Sequence[str | PathLike[str]],
+    key: Sequence[str],
+    population: str,
+    options: Mapping[str, Any],
+) -> None:
+    """Make sure that a core and its layers can be base catalogs of one population, before any of them is named.
+
+    The digests of their files are remembered, so that ingesting them reads these files no second time.
+    """
+    inspecting = {name: options[name] for name in ("format", "schema", "options", "null", "trust") if name in options}
+    known: str | Population = context.read(populations.find_population, population) or population
+    for place in places:
+        known = Base.of(context.workshop.inspect_files(place, **inspecting), key=key, population=known).population
 
 
 def _choose_columns(core: HatsParts, layers: Sequence[HatsParts]) -> list[list[str]]:
