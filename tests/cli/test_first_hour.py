@@ -126,6 +126,23 @@ def test_what_is_empty_says_what_to_do(empty):
     assert "provenn export" in empty("runs")
 
 
+@pytest.mark.parametrize(
+    ("command", "next_command"),
+    [
+        ("refresh", "provenn ingest"),
+        ("audit", "provenn ingest"),
+        ("audit --action nonsense", "provenn audit"),
+        ("project ls", "provenn project new"),
+        ("quota ls", "provenn quota set"),
+        ("token ls", "provenn token new"),
+    ],
+)
+def test_a_list_of_nothing_says_what_to_do(empty, command, next_command):
+    lines = empty(command).splitlines()
+    assert len(lines) == 2, "that there is nothing, and a hint"
+    assert lines[1].startswith(f"hint: {next_command}")
+
+
 def test_a_search_without_matches_says_what_to_do(stars):
     assert "provenn ls lists all names" in stars("ls nothing_like_it")
 
@@ -167,6 +184,22 @@ def test_a_name_to_delete_that_is_missing_is_explained_with_a_deletion(survey, w
 def test_a_population_explains_itself(stars):
     said = " ".join(re.sub("[│\n]", " ", stars.fails("ingest more more.parquet --key hip")).split())
     assert "What one row is: star, galaxy, visit" in said
+
+
+def test_a_missing_key_is_answered_with_the_columns_that_could_be_one(empty, tmp_path):
+    file = write_parquet(tmp_path / "stars.parquet")
+    said = " ".join(re.sub("[│\n]", " ", empty.fails(f"ingest stars '{file}' -p star")).split())
+    assert "--key COLUMN, or use --no-key; columns that could be a key: hip" in said
+    assert "vmag" not in said, "a magnitude identifies nothing"
+    said = empty.fails("ingest stars nowhere.parquet -p star")
+    assert "--key COLUMN" in said, "a file that is missing does not hide that the key is"
+
+
+def test_a_command_is_suggested_only_if_it_is_spelt_almost_so(empty):
+    assert "Did you mean 'select'?" in empty.fails("slect stars")
+    assert "Did you mean 'clients'?" in empty.fails("samp cleints")
+    for word in ("frobnicate", "version", "import"):
+        assert "mean" not in empty.fails(word), word
 
 
 # --- what people type ---

@@ -13,7 +13,7 @@ from provenn.criteria.types import INTEGRAL, STRING
 from provenn.display.name_lists import join_names
 from provenn.errors import ArgumentsError, ProvennError, did_you_mean
 
-__all__ = ["describe_mistake"]
+__all__ = ["describe_mistake", "find_key_columns"]
 
 _READING: Final = ("format", "schema", "options", "null")
 """The arguments of `ingest` that say how files are read."""
@@ -185,13 +185,24 @@ def _suggest_value(method: Callable[..., Any], name: str, passed: Mapping[str, A
 
 def _suggest_key(passed: Mapping[str, Any]) -> str:
     """Return which columns may be the key of what is ingested."""
-    columns = _read_or_nothing(lambda: _list_key_columns(passed))
+    columns = find_key_columns(passed)
     if not columns:
         return "pass key: the columns that identify a source, or None if no column does"
     return (
         f'pass key="{columns[0]}", or what else identifies a source, or key=None if no column does; '
         f"columns that could be a key: {join_names(columns)}"
     )
+
+
+def find_key_columns(passed: Mapping[str, Any]) -> Sequence[str]:
+    """Return the columns that could be the key of what is ingested; none if it cannot be read.
+
+    Parameters
+    ----------
+    passed
+        The arguments of `Archive.ingest` by name, ``self`` and ``path`` among them.
+    """
+    return _read_or_nothing(lambda: _list_key_columns(passed))
 
 
 def _list_key_columns(passed: Mapping[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import cache
 from gc import freeze, set_threshold
 from importlib import import_module
@@ -28,6 +29,8 @@ __all__ = ["app", "main", "make_app"]
 _EXAMPLE = re.compile(r"- `(provenn [^`]+)`")
 _VALIDATOR = re.compile(r"Input should be a valid (integer|number)")
 _EXTRA_ARGUMENT = "Got unexpected extra argument"
+_LIKENESS = 0.7
+"""How much alike a command and what was typed instead must be: ``slect`` and ``select`` are, and more than 0.9."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer has no name for it
 
 
@@ -48,6 +51,17 @@ class _Command(_PlainFlags, TyperCommand):
 
 class _Group(_PlainFlags, TyperGroup):
     """A group of commands with two words."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - of typer's own click
+        """Return a command by its word; suggest another only if it is spelt almost like the word."""
+        self.suggest_commands = False  # typer's own suggestions are words that share a few letters
+        try:
+            return super().resolve_command(ctx, args)
+        except _UsageError as error:
+            near = get_close_matches(args[0], self.commands, cutoff=_LIKENESS) if args else []
+            if near:
+                _set_message(error, f"No such command {args[0]!r}. Did you mean {' or '.join(map(repr, near))}?")
+            raise
 
 
 class _Commands(_Group):

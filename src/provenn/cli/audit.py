@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table, write_text
 
 __all__ = ["show_audit"]
 
@@ -43,6 +43,10 @@ def show_audit(
         if as_json:
             keys = ("who", "via", "action", "subject", "detail")
             write_json([{"at": entry.at.isoformat()} | {key: getattr(entry, key) for key in keys} for entry in entries])
+        elif not entries and action is not None:
+            write_nothing(f"no entry of the audit log has the action {action}", "provenn audit lists all entries")
+        elif not entries:
+            write_nothing("the audit log is empty", "provenn ingest stars stars.parquet --key hip --population star")
         else:
             rows = [
                 (f"{entry.at:%Y-%m-%d %H:%M:%S}", entry.who, entry.via, entry.action, entry.subject)

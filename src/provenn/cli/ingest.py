@@ -1,6 +1,8 @@
 """``provenn ingest``: a catalog defined on files."""
 
-from typing import Annotated, Literal
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,6 +15,9 @@ from provenn.cli.archives import (
     write_catalog,
 )
 from provenn.cli.output import AsJson
+
+if TYPE_CHECKING:
+    from provenn.archive import Archive
 
 __all__ = ["ingest"]
 
@@ -145,14 +150,13 @@ def ingest(
     - `provenn ingest stars lake/stars -k hip -p star --version 3`
     - `provenn ingest gaia gaia-hats -k source_id -p star --layer distances-hats`
     """
-    if bool(key) == no_key:
-        raise typer.BadParameter(
-            "name the columns that identify a source with --key COLUMN, or use --no-key"
-            if no_key is False
-            else "use either --key or --no-key, not both"
-        )
+    if key and no_key:
+        raise typer.BadParameter("use either --key or --no-key, not both")
     types, options = parse_pairs(schema or (), "COLUMN=TYPE"), parse_pairs(option or (), "KEY=VALUE")
     with open_archive_at(archive_path, as_json) as archive:
+        if not key and not no_key:
+            reading = {"format": format_, "schema": types or None, "options": options or None, "null": null}
+            raise typer.BadParameter(_ask_for_key(archive, path, reading))
         catalog = archive.ingest(
             name,
             path,
@@ -170,3 +174,12 @@ def ingest(
             layers=layer or (),
         )
         write_catalog(catalog, name, as_json)
+
+
+def _ask_for_key(archive: Archive, path: str, reading: dict[str, Any]) -> str:
+    """Return the request to name the key, with the columns that could be one; `reading` says how files are read."""
+    from provenn.archive.call_mistakes import find_key_columns  # noqa: PLC0415 - only where there is an error
+
+    columns = find_key_columns({"self": archive, "path": path, **reading})
+    candidates = f"; columns that could be a key: {', '.join(columns)}" if columns else ""
+    return f"name the columns that identify a source with --key COLUMN, or use --no-key{candidates}"

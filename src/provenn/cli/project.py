@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table, write_text
 
 if TYPE_CHECKING:
     from provenn.archive import Archive
@@ -69,6 +69,8 @@ def list_projects(*, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson
         projects = [_project_data(archive, project.name) for project in archive.projects()]
         if as_json:
             write_json(projects)
+        elif not projects:
+            write_nothing("no projects", "provenn project new NAME creates a project")
         else:
             rows = [(project["name"], project["owner"], ", ".join(project["members"])) for project in projects]
             write_table(("project", "owner", "members"), rows)

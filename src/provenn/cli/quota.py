@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table
 from provenn.errors import QuotaError
 from provenn.sizes import format_size, parse_size
 
@@ -114,7 +114,7 @@ def list_quotas(*, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson =
             ]
         )
     elif not quotas:
-        write_text("no quotas")
+        write_nothing("no quotas", "provenn quota set NAME --stored 10GB limits a person")
     else:
         rows = [
             (

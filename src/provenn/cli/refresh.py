@@ -9,7 +9,7 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
 from provenn.cli.completion import complete_catalog_names
-from provenn.cli.output import AsJson, write_json
+from provenn.cli.output import AsJson, write_json, write_nothing
 
 if TYPE_CHECKING:
     from provenn.archive.export_refreshing import RefreshedExport
@@ -48,6 +48,10 @@ def refresh(
         refreshed = archive.refresh(*(names or ()), plan=plan)
         if as_json:
             write_json([_to_json(entry) for entry in refreshed])
+        elif not refreshed:
+            write_nothing(
+                "you own no name of a base catalog", "provenn ingest stars stars.parquet --key hip --population star"
+            )
         else:
             for entry in refreshed:
                 typer.echo(str(entry))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
-from provenn.cli.output import AsJson, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_json, write_nothing, write_table, write_text
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -66,7 +66,7 @@ def list_tokens(*, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson =
     if as_json:
         write_json([_token_data(token) for token in tokens])
     elif not tokens:
-        write_text("no tokens")
+        write_nothing("no tokens", "provenn token new NAME makes a token for a person")
     else:
         header = ("number", "who", "role", "made", "by", "good", "last used")
         rows = [
