@@ -376,7 +376,7 @@ class TypeNameError(ProvennError, ValueError):
 
 
 class ArgumentsError(ProvennError, TypeError):
-    """A verb is called without an argument that it needs, or with an argument that it does not have."""
+    """A verb is called without an argument that it needs, or with one that it does not have or cannot use."""
 
 
 class DefinitionError(ProvennError, ValueError):

@@ -5,7 +5,14 @@ from pyspark.sql.connect import functions as connect
 
 import provenn
 from provenn.archive import habits
-from provenn.errors import ArchiveError, CatalogNameError, DefinitionError, KeyColumnsError, TypeNameError
+from provenn.errors import (
+    ArchiveError,
+    ArgumentsError,
+    CatalogNameError,
+    DefinitionError,
+    KeyColumnsError,
+    TypeNameError,
+)
 from tests.archive.samples import write_parquet
 
 
@@ -30,6 +37,17 @@ def test_an_attribute_is_not_a_member(stars):
     with pytest.raises(AttributeError, match=r'keep\("plx"\)\.to_pandas\(\)\["plx"\]'):
         _ = stars.plx
     assert list(stars.keep("plx").to_pandas()["plx"].isna()).count(True) < 6
+
+
+def test_a_catalog_has_no_items(stars):
+    with pytest.raises(ArgumentsError, match=r'keep\("plx"\)\.to_pandas\(\)\["plx"\]'):
+        stars["plx"]
+    with pytest.raises(ArgumentsError, match=r'keep\("hip", "plx"\) has these attributes'):
+        stars[["hip", "plx"]]
+    with pytest.raises(ArgumentsError, match="did you mean plx"):
+        stars["plxx"]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(stars)
 
 
 def test_a_column_of_spark_is_no_criterion(stars):

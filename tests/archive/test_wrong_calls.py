@@ -2,6 +2,7 @@
 
 import inspect
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -119,6 +120,7 @@ def test_signatures_and_docs_stay(stars):
 
 
 TABLE = pa.table({"hip": [1]})
+FRAME = pd.DataFrame({"hip": [1]})
 
 
 @pytest.mark.parametrize(
@@ -134,6 +136,25 @@ TABLE = pa.table({"hip": [1]})
         (lambda archive: archive["stars"].concat(3), "concat() cannot use 3 as others"),
         (lambda archive: archive["stars"].crossmatch(3, "1 arcsec"), "crossmatch() cannot use 3 as other"),
         (lambda archive: archive.sql(3, name="x"), "sql() cannot use 3 as "),
+        (lambda archive: archive["stars"].combine(FRAME), "combine() cannot use an object of type DataFrame as others"),
+        (lambda archive: archive["stars"].sky(FRAME), "sky() cannot use an object of type DataFrame as others"),
+        (lambda archive: archive.relate("stars", FRAME), "relate() cannot use an object of type DataFrame as right"),
+        (lambda archive: archive["stars"].to_pandas(limit=FRAME), "cannot use an object of type DataFrame as limit"),
+        (lambda archive: archive["stars"].to_pandas(limit=""), "cannot use '' as limit"),
+        (lambda archive: archive["stars"].write(FRAME), "write() cannot use an object of type DataFrame as path"),
+        (lambda archive: archive["stars"].write("a\0b.csv"), "write() cannot use 'a\\x00b.csv' as path"),
+        (lambda archive: archive["stars"].write("a.csv", format=str), "write() cannot use the class str as format"),
+        (
+            lambda archive: archive["stars"].rename(FRAME),
+            "rename() cannot use an object of type DataFrame as attributes",
+        ),
+        (lambda archive: archive["stars"].restrict(b"x"), "restrict() cannot use b'x' as other"),
+        (lambda archive: archive.calculator("d", sql="1000 / plx"), "calculator() cannot use '1000 / plx' as sql"),
+        (lambda archive: archive.prove("stars <= stars", given=[None]), "prove() cannot use [None] as given"),
+        (lambda archive: archive.define("stars"), "define() cannot use 'stars' as definition"),
+        (lambda archive: archive.retract(1, reason=None), "expected the reason as text, got None"),
+        (lambda archive: archive.declare("stars == stars", reason=None), "expected the reason as text, got None"),
+        (lambda archive: archive.runs(most=-1), "expected a number of runs, got -1"),
     ],
 )
 def test_an_argument_of_an_unusable_type_is_named(stars, call, says):
@@ -142,6 +163,16 @@ def test_an_argument_of_an_unusable_type_is_named(stars, call, says):
         call(stars.archive)
     assert says in str(raised.value)
     assert raised.value.hint
+
+
+def test_a_table_or_a_target_in_the_place_of_a_catalog_is_led_to_one(stars):
+    """What people have at hand is not refused only: the hint says how it becomes a catalog."""
+    with pytest.raises(ArgumentsError) as raised:
+        stars.combine(FRAME)
+    assert "make a catalog of a table first: archive.ingest(name, table" in raised.value.hint
+    with pytest.raises(ArgumentsError) as raised:
+        stars.combine(stars.archive.target(sources=stars, attributes=["vmag"]))
+    assert "target.catalog()" in raised.value.hint
 
 
 def test_what_is_opened_is_a_folder():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import BoundArguments, Parameter, Signature, cleandoc, signature
+from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Final
 
+from provenn.catalogs import Catalog
 from provenn.catalogs.schema import Schema
 from provenn.criteria.types import INTEGRAL, STRING
 from provenn.display.name_lists import join_names
@@ -62,6 +64,17 @@ _PLAIN: Final[Mapping[type, set[str]]] = {
 }
 """Plain types, each with the names in annotations that allow it."""
 
+_CHOICES: Final = {"Literal", "EngineChoice", "Visibility", "Order", "Trust", "Direction", "Missing", "Keep"}
+_TEXTS: Final = {"str", "left", "right", "best", "all", "mutual", "error", "null", "drop", *_CHOICES}
+"""The names in annotations that stand for text."""
+
+_CALLABLES: Final = {"Callable", "CheckProgress", "Later"}
+_JUDGED: Final = {
+    *("int", "float", "bool", "None", "datetime", "Sequence", "Iterable", "Collection", "Mapping", "PathLike", "Path"),
+    *("BinaryIO", "Catalog", "Pictured", "Calculator", "Region", "Statement", "Definition", *_TEXTS, *_CALLABLES),
+}
+"""The names in annotations that say of every object whether it fits; a name that is missing here may mean anything."""
+
 _OF_ATTRIBUTES: Final = ("on", "by", "order", "arrays", "x", "y", "criterion")
 """The arguments that are made of attributes."""
 
@@ -100,14 +113,15 @@ def describe_mistake(
 def _describe_unusable(method: Callable[..., Any], bound: BoundArguments) -> ArgumentsError | None:
     """Return the error about the first argument of a type that its annotation does not name, or None.
 
-    Only plain types of Python are judged: what other objects can stand for is decided by the verb.
+    An object of another type is judged where the annotation names nothing but types that are known here: elsewhere, the
+    verb decides what it can stand for.
     """
     for name, value in bound.arguments.items():
         parameter = bound.signature.parameters[name]
         for part in _list_values(parameter, value):
             if not _is_usable(part, str(parameter.annotation)):
-                hint = f"pass {name}: {_explain_argument(method, name)}"
-                return ArgumentsError(f"{method.__name__}() cannot use {part!r:.60} as {name}", hint=hint)
+                hint = f"pass {name}: {_explain_argument(method, name)}{_explain_conversion(part, parameter)}"
+                return ArgumentsError(f"{method.__name__}() cannot use {_show_value(part)} as {name}", hint=hint)
     return None
 
 
@@ -119,9 +133,46 @@ def _list_values(parameter: Parameter, value: Any) -> Iterable[object]:  # noqa:
 
 
 def _is_usable(value: object, annotation: str) -> bool:
-    """Tell whether an annotation names the type of a value, if that is a plain one."""
+    """Tell whether an annotation names the type of a value and of its members, as far as that can be said."""
+    members = re.search(r"\b(?:Sequence|Iterable|Collection)\[(.+?)\](?: |$)", annotation)
+    if members and isinstance(value, list | tuple) and not all(_is_usable(part, members[1]) for part in value):
+        return False
+    words = set(re.findall(r"\w+", re.sub(r"Mapping\[[^\]]*\]", "Mapping", annotation)))
+    if isinstance(value, str):
+        is_no_path = "\0" in value and "PathLike" in words
+        return not words <= _JUDGED or not (words.isdisjoint(_TEXTS) or is_no_path)
     names = _PLAIN.get(type(value))
-    return names is None or not names.isdisjoint(re.findall(r"\w+", annotation))
+    if names is None and not words <= _JUDGED:
+        return True
+    return not (_name_types(value) if names is None else names).isdisjoint(words)
+
+
+def _name_types(value: object) -> set[str]:
+    """Return the names of annotations that an object of no plain type fits."""
+    names = {cls.__name__ for cls in type(value).__mro__} - {"object"}
+    protocols = {"int": Integral, "float": Real, "PathLike": PathLike, "Mapping": Mapping, "Definition": Catalog}
+    names |= {name for name, protocol in protocols.items() if isinstance(value, protocol)}
+    names |= _CALLABLES if callable(value) else set()
+    names |= {"BinaryIO"} if hasattr(value, "read") or hasattr(value, "write") else set()
+    is_list = isinstance(value, Iterable) and not isinstance(value, bytes) and "DataFrame" not in names
+    return names | ({"Sequence", "Iterable", "Collection"} if is_list else set())
+
+
+def _show_value(value: object) -> str:
+    """Return a value of a plain type as Python writes it; of another object, what it is."""
+    if isinstance(value, str | bytes) or type(value) in _PLAIN:
+        return f"{value!r:.60}"
+    return f"the class {value.__name__}" if isinstance(value, type) else f"an object of type {type(value).__name__}"
+
+
+def _explain_conversion(value: object, parameter: Parameter) -> str:
+    """Return how to make a catalog of a table or a target, where a catalog is needed."""
+    if "Catalog" not in str(parameter.annotation) and "Pictured" not in str(parameter.annotation):
+        return ""
+    if type(value).__name__ == "Target":
+        return "; target.catalog() makes a catalog of a target"
+    is_table = type(value).__name__ in ("DataFrame", "Table", "QTable")
+    return "; make a catalog of a table first: archive.ingest(name, table, key=…, population=…)" if is_table else ""
 
 
 def _find_unknown(declared: Signature, keywords: Mapping[str, Any]) -> list[str]:

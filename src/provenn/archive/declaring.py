@@ -12,6 +12,7 @@ from provenn.archive.listed_facts import ListedFact, list_facts_by_name
 from provenn.archive.notices import make_implication_notices, make_repetition_notices
 from provenn.archive.references import CatalogReference, find_digest
 from provenn.database.transactions import Reading, Writing
+from provenn.errors import ArgumentsError
 from provenn.knowledge import declarations, stored_facts
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Statement
@@ -26,6 +27,7 @@ def declare_statement(
     context: Context, statement: str | Statement, reason: str, *, visibility: Visibility, project: str | None
 ) -> Declared:
     """Declare a statement about catalogs; see `Archive.declare`."""
+    _require_text(reason)
     with context.database.writing() as writing:
         (plain,), user_names = resolve_statements(writing, [statement])
         latest = stored_facts.find_latest_number(writing)
@@ -45,7 +47,14 @@ def declare_statement(
 
 def retract_fact(writing: Writing, number: int, reason: str) -> Fact:
     """Retract a fact, and return the fact with names in the statement."""
+    _require_text(reason)
     return name_facts(writing, [declarations.retract_fact(writing, number, reason)])[0]
+
+
+def _require_text(reason: object) -> None:
+    """Raise an error if a reason is no text."""
+    if not isinstance(reason, str):
+        raise ArgumentsError(f"expected the reason as text, got {reason!r}", hint="pass a text, or leave it out")
 
 
 def list_facts(reading: Reading, which: CatalogReference | None, *, retracted: bool) -> Sequence[ListedFact]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from provenn.errors import did_you_mean
 
-__all__ = ["explain_missing_member"]
+__all__ = ["explain_missing_item", "explain_missing_member"]
 
 _HABITS: Final = {
     "filter": 'select("plx > 10")',
@@ -51,3 +51,27 @@ def explain_missing_member(name: str, members: Iterable[str], attributes: Iterab
         return f'a catalog has no member {name}; the values of this attribute are keep("{name}").to_pandas()["{name}"]'
     near = did_you_mean(name, [member for member in members if not member.startswith("_")])
     return f"a catalog has no member {name}" + (f"; {near}" if near else "")
+
+
+def explain_missing_item(item: object, attributes: Iterable[str]) -> str:
+    """Return what to write instead of an index of a catalog, as in ``stars["plx"]``.
+
+    >>> explain_missing_item("plx", ["hip", "plx"])
+    'the values of this attribute are keep("plx").to_pandas()["plx"]'
+    >>> explain_missing_item(["hip", "plx"], ["hip", "plx"])
+    'keep("hip", "plx") has these attributes'
+    >>> explain_missing_item("px", ["hip", "plx"])
+    'did you mean plx? the values of an attribute are keep("plx").to_pandas()["plx"]'
+    >>> explain_missing_item(3, ["hip", "plx"])
+    'write select("plx > 10") for some sources, keep("plx") for some attributes, head(10) for a few rows'
+    """
+    known = list(attributes)
+    if isinstance(item, str):
+        if item in known:
+            return f'the values of this attribute are keep("{item}").to_pandas()["{item}"]'
+        near = did_you_mean(item, known) or f"the attributes are {', '.join(known[:20])};"
+        return f'{near} the values of an attribute are keep("{known[-1]}").to_pandas()["{known[-1]}"]'
+    if isinstance(item, list | tuple) and item and all(name in known for name in item):
+        quoted = ", ".join(f'"{name}"' for name in item)
+        return f"keep({quoted}) has these attributes"
+    return 'write select("plx > 10") for some sources, keep("plx") for some attributes, head(10) for a few rows'

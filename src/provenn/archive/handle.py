@@ -39,7 +39,7 @@ from provenn.data.followed_exports import ExportRequest
 from provenn.definitions import populations
 from provenn.digests import CatalogDigest
 from provenn.display.catalog_card import Card
-from provenn.errors import CalculatorError, DefinitionError, PopulationError, ProvennError
+from provenn.errors import ArgumentsError, CalculatorError, DefinitionError, PopulationError, ProvennError
 from provenn.sky import Region, criterion_on
 from provenn.words.vocabulary import SHORT
 
@@ -92,6 +92,14 @@ class Catalog(Pictured):
             from provenn.archive.habits import explain_missing_member  # noqa: PLC0415 - only where there is an error
 
             raise AttributeError(explain_missing_member(name, dir(type(self)), self.attributes))
+
+        def __getitem__(self, item: object) -> NoReturn:
+            """Say what to write instead of an index: a catalog holds no data."""
+            from provenn.archive.habits import explain_missing_item  # noqa: PLC0415 - only where there is an error
+
+            raise ArgumentsError("a catalog has no items", hint=explain_missing_item(item, self.attributes))
+
+        __iter__ = None  # a class with items could be iterated over otherwise
 
     # -- properties ----------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from provenn.data.run_records import Run
 from provenn.database.transactions import Reading
 from provenn.definitions import attributes, catalog_names
 from provenn.digests import CatalogDigest
+from provenn.errors import ArgumentsError
 from provenn.words.vocabulary import SHORT
 
 __all__ = ["Ran", "list_runs"]
@@ -67,6 +68,8 @@ def list_runs(
     reading: Reading, catalog: CatalogDigest | None = None, most: int = 100, number: int | None = None
 ) -> list[Ran]:
     """Return the latest runs, optionally of a catalog or with a number, the latest first."""
+    if not isinstance(most, int) or most < 0:
+        raise ArgumentsError(f"expected a number of runs, got {most!r}", hint="pass a whole number, 0 or more")
     recorded_runs = run_records.find_recent_runs(reading, most, catalog=catalog, number=number)
     names_by_catalog = catalog_names.find_names_by_digest(
         reading, {run.catalog for run in recorded_runs if run.catalog is not None}

@@ -17,8 +17,8 @@ C = TypeVar("C", bound=type)
 def explain_wrong_calls(cls: C) -> C:
     """Let the public methods of a class explain calls with missing, unknown or unusable arguments; a decorator.
 
-    Python itself binds the arguments: only after a `TypeError` or `AttributeError` is the signature looked at, and an
-    error from inside a method that was called rightly stays as it is.
+    Python itself binds the arguments: only after a `TypeError`, an `AttributeError` or a `ValueError` is the signature
+    looked at, and an error from inside a method that was called rightly stays as it is.
     """
     for name, member in list(vars(cls).items()):
         if isinstance(member, FunctionType) and not name.startswith("_"):
@@ -33,7 +33,7 @@ def _explain_calls(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - as the method
         try:
             return method(*arguments, **keywords)
-        except (TypeError, AttributeError) as raised:
+        except (TypeError, AttributeError, ValueError) as raised:
             if isinstance(raised, ProvennError):
                 raise
             from provenn.archive.call_mistakes import describe_mistake  # noqa: PLC0415 - only where there is an error

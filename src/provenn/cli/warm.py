@@ -55,6 +55,8 @@ def warm(
         from provenn.spark.warm import asking  # noqa: PLC0415 - only this command needs it
 
         if stop:
+            if not as_json and asking.is_keeper_starting():
+                typer.echo("Spark is starting: it ends as soon as it has started", err=True)
             _write(asking.stop_keeper(now=now), as_json, is_stopped=True)
         elif status:
             _write(asking.find_warm_spark(), as_json)
@@ -91,9 +93,11 @@ def _describe_end(status: WarmStatus | None) -> str:
 
 
 def _describe(status: WarmStatus | None) -> str:
-    from provenn.spark.warm.asking import is_switched_off  # noqa: PLC0415 - as above
+    from provenn.spark.warm.asking import is_keeper_starting, is_switched_off  # noqa: PLC0415 - as above
     from provenn.spark.warm.folder import find_warm_folder  # noqa: PLC0415
 
+    if status is None and is_keeper_starting():
+        return "Spark is starting; `provenn warm` waits until it is warm"
     if status is None:
         return "no Spark is warm; `provenn warm` starts one"
     folder = find_warm_folder()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ class _FailureKind(NamedTuple):
 
 
 _ENDED = "it may have run out of memory; the next run starts another Spark, unless you passed your own"
+_STOPPED = "`provenn warm --stop --now` has ended the warm Spark; run it again, and another Spark starts"
 _FILE = r"((?:\w+:/|/)[^\n]*?)"  # as short as the rest of the pattern allows, since paths may contain spaces
 _READING = rf"Encountered error while reading file {_FILE}\.\s"
 _KINDS = [
@@ -227,10 +229,23 @@ def _translate_error(what: str, error: Exception) -> ProvennError:
             problem = kind.problem.format(subject)
             file = re.search(_READING, text)
             place = f", in {_format_path(file[1])}" if file and _format_path(file[1]) not in problem else ""
-            return kind.error(f"{what} failed: {problem}{place}", hint=kind.hint)
+            hint = _explain_end() if kind.hint == _ENDED else kind.hint
+            return kind.error(f"{what} failed: {problem}{place}", hint=hint)
     if isinstance(error, ConnectionError) or not re.search(r"\n\s+at |\[[A-Z]", text):  # no answer from Java at all
-        return EngineError(f"{what} failed: Spark has ended", hint=_ENDED)
+        return EngineError(f"{what} failed: Spark has ended", hint=_explain_end())
     return RunError(f"{what} failed: {_find_reason(text)}")
+
+
+def _explain_end() -> str:
+    """Return why Spark may have ended, and what to do: the log of a warm Spark says whether it was stopped."""
+    attaching = sys.modules.get("provenn.spark.warm.attaching")  # imported by commands that use a warm Spark
+    if attaching is not None and attaching.is_attached():
+        from provenn.spark.warm.folder import find_warm_folder  # noqa: PLC0415 - few errors need it
+
+        folder = find_warm_folder()
+        if folder is not None and folder.was_stopped():
+            return _STOPPED
+    return _ENDED
 
 
 def _format_path(address: str) -> str:

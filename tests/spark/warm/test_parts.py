@@ -87,7 +87,7 @@ def test_without_a_keeper_there_is_no_warm_spark():
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_stop_removes_what_a_killed_keeper_has_left_unless_another_one_starts():
+def test_a_stop_removes_what_a_killed_keeper_has_left_and_waits_for_one_that_starts(monkeypatch):
     place = folder.make_warm_folder()
     guest = place.path / "provenn-guest-1"
 
@@ -98,10 +98,16 @@ def test_a_stop_removes_what_a_killed_keeper_has_left_unless_another_one_starts(
     leave_remains()
     with place.lock.open("w") as lock:  # a keeper that starts Spark answers only when it is ready
         fcntl.flock(lock, fcntl.LOCK_EX)
+
+        def end_start(_):
+            """The keeper that starts ends, while the stop waits for it."""
+            assert place.socket.exists()
+            assert guest.exists()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+
+        monkeypatch.setattr(asking.time, "sleep", end_start)
+        assert asking.is_keeper_starting()
         assert asking.stop_keeper() is None
-        assert place.socket.exists()
-        assert guest.exists()
-    assert asking.stop_keeper() is None
     assert {path.name for path in place.path.iterdir()} == {"lock"}
     assert not asking.may_attach()
 

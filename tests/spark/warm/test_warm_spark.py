@@ -215,8 +215,8 @@ def test_a_second_start_finds_the_first_and_a_stop_waits_for_commands(warm):
     with warm.start(HOLD) as command:
         assert command.stdout.readline() == ON_WARM
         assert "Spark ends after" in warm.run("warm", "--stop")
-        attached = warm.run_python("-c", ATTACH, code=1)  # the keeper may still be there to refuse
-        assert attached in {ON_OWN, f"refused: it is ending\n{ON_OWN}"}
+        assert "ends after these commands" in warm.run("warm", "--status")
+        assert warm.run_python("-c", ATTACH, code=1) == f"refused: it is ending\n{ON_OWN}"
         assert is_running(status["pid"])
         command.stdin.close()
     wait_until(lambda: not is_running(status["pid"]), "the keeper ends")
@@ -247,8 +247,26 @@ def test_two_starts_at_once_make_one_and_a_keeper_that_is_killed_is_noticed(tmp_
         wait_until(lambda: not is_running(pid), "a keeper whose socket vanishes ends")
 
 
-def test_a_command_says_that_spark_has_ended_and_stores_nothing(archive, tmp_path):
-    """Java dies in the middle of `store`: the archive is as before, and the command can be repeated."""
+def test_a_stop_while_spark_starts_ends_it(tmp_path):
+    """Found by hand: it said that no Spark is warm, and the Spark came after all."""
+    warm = Warm(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-m", "provenn", "warm"], env=warm.make_environment(), stderr=subprocess.PIPE, text=True
+    ) as start:
+        wait_until(lambda: "Spark is starting" in warm.run("warm", "--status"), "the keeper starts")
+        stopped = warm.run("warm", "--stop")
+        assert "Spark has ended" in stopped
+        assert "as soon as it has started" in stopped
+        start.communicate()  # ends, whether it has seen a Spark that was warm for a moment or not
+    assert warm.run("warm", "--stop") == "no Spark is warm\n"
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_command_says_that_spark_has_ended_and_stores_nothing(archive, tmp_path, is_stopped):
+    """Java dies in the middle of `store`: the archive is as before, and the command can be repeated.
+
+    The command says whether Spark was stopped. A stop that waits can be hurried by another one.
+    """
     with keep_warm(tmp_path / "cache") as warm:
         (archive / "telling.py").write_text(
             f"import time\n{TELLING}".replace("    print(", f"    time.sleep({FOR_EVER})\n    print(")
@@ -270,9 +288,15 @@ def test_a_command_says_that_spark_has_ended_and_stores_nothing(archive, tmp_pat
         )
         wait_until(lambda: any(warm.folder.glob("provenn-guest-*/daemon-*")), "the calculator starts")
         keeper = warm.ask()["pid"]
+        if is_stopped:
+            assert "Spark ends after" in warm.run("warm", "--stop")
+            assert warm.run("warm", "--stop", "--now") == "Spark has ended\n"
         for child in find_children(keeper):
             os.kill(child, signal.SIGKILL)
-        assert "Spark has ended" in command.communicate()[1]
+        said = command.communicate()[1]
+        assert "Spark has ended" in said
+        assert ("`provenn warm --stop --now` has ended" in said) == is_stopped
+        assert ("out of memory" in said) != is_stopped
         assert command.returncode == 2
         wait_until(lambda: not is_running(keeper), "the keeper ends with its Java")
         assert "[]" in warm.run_python("-m", "provenn", "fragments", "--json", cwd=archive, **place)

@@ -27,6 +27,7 @@ __all__ = [
     "WarmStatus",
     "ask_keeper",
     "find_warm_spark",
+    "is_keeper_starting",
     "is_switched_off",
     "may_attach",
     "start_keeper",
@@ -171,19 +172,23 @@ def _wait_until_warm(folder: WarmFolder, idle: float, process: subprocess.Popen[
 def stop_keeper(*, now: bool = False) -> WarmStatus | None:
     """Tell the keeper to end; return its status then, or None if there is no keeper.
 
-    What a keeper that was killed has left is removed.
+    A keeper that starts Spark is told as soon as it listens. What a keeper that was killed has left is removed.
 
     Parameters
     ----------
     now
         Whether not to wait for the commands that use this Spark.
+
+    Raises
+    ------
+    EngineError
+        If the keeper does not answer in time.
     """
     folder = find_warm_folder()
     if folder is None:
         return None
-    try:
-        status = _ask_status(folder, {"want": "stop", "now": now})
-    except (OSError, ValueError):
+    status = _ask_for_end(folder, now=now)
+    if status is None:
         _remove_remains(folder)
         return None
     if now or not status.commands:
@@ -191,6 +196,25 @@ def stop_keeper(*, now: bool = False) -> WarmStatus | None:
         while status.is_alive and time.monotonic() < deadline:
             time.sleep(_INTERVAL)
     return status
+
+
+def _ask_for_end(folder: WarmFolder, *, now: bool) -> WarmStatus | None:
+    """Tell the keeper to end, and return its status; None if there is none. A keeper that starts listens later."""
+    deadline = time.monotonic() + _STARTING
+    while time.monotonic() < deadline:
+        try:
+            return _ask_status(folder, {"want": "stop", "now": now})
+        except (OSError, ValueError):
+            if not folder.lock.exists() or not _is_locked(folder):
+                return None
+        time.sleep(_INTERVAL)
+    raise EngineError(f"Spark has not answered within {_STARTING:.0f} s", hint=f"see {folder.log}")
+
+
+def is_keeper_starting() -> bool:
+    """Tell whether a keeper runs that does not listen yet, because it starts Spark."""
+    folder = find_warm_folder()
+    return folder is not None and folder.lock.exists() and _is_locked(folder) and find_warm_spark() is None
 
 
 def ask_keeper(folder: WarmFolder, message: dict[str, Any]) -> tuple[socket.socket, dict[str, Any]]:

@@ -25,7 +25,7 @@ from provenn.spark.warm.surroundings import describe_surroundings
 from provenn.spark.warm.worker_side import GUEST, OUTPUT, write_inheritance
 from provenn.spark.worker_environment import NAMES, build_worker_environment
 
-__all__ = ["AttachedContext", "attach_context"]
+__all__ = ["AttachedContext", "attach_context", "is_attached"]
 
 _LAST = "\0\n"  # the line that ends the output of workers
 
@@ -150,6 +150,11 @@ def attach_context(confinement: Confinement) -> tuple[AttachedContext | None, st
         connection.close()
         reason = error.message if isinstance(error, ProvennError) else str(error).strip().split("\n", 1)[0]
         return None, f"it cannot be used ({reason})"
+
+
+def is_attached() -> bool:
+    """Tell whether this process uses the warm Spark."""
+    return isinstance(SparkContext._active_spark_context, AttachedContext)  # noqa: SLF001
 
 
 def _name_command() -> str:

@@ -18,7 +18,13 @@ from provenn.processes import make_machine_mark
 from provenn.spark.cache import find_cache_folder
 from provenn.spark.warm.worker_side import end_daemons
 
-__all__ = ["WarmFolder", "find_warm_folder", "make_warm_folder"]
+__all__ = ["ENDING", "TOLD", "WarmFolder", "find_warm_folder", "make_warm_folder"]
+
+ENDING = "ending: "
+"""What precedes, in the log, the reason why a keeper ends."""
+
+TOLD = "it was told to"
+"""The reason of a keeper that was stopped by `provenn warm --stop`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,15 @@ class WarmFolder:
     def lock(self) -> Path:
         """The file that the keeper locks as long as it lives."""
         return self.path / "lock"
+
+    def was_stopped(self) -> bool:
+        """Tell whether the keeper that was ready last ends because it was told to."""
+        try:
+            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return False
+        ready = max((number for number, line in enumerate(lines) if " ready, " in line), default=0)
+        return any(line.endswith(f"{ENDING}{TOLD}") for line in lines[ready:])
 
     def remove_remains(self) -> None:
         """Remove what a keeper that was killed has left; the caller holds the lock."""

@@ -28,7 +28,7 @@ from provenn.spark.confinement import Confinement
 from provenn.spark.context import end_java, is_java_alive, start_context
 from provenn.spark.make_class_archive import run_typical_queries
 from provenn.spark.powers import drop_capabilities, forbid_new_privileges
-from provenn.spark.warm.folder import WarmFolder, make_warm_folder
+from provenn.spark.warm.folder import ENDING, TOLD, WarmFolder, make_warm_folder
 from provenn.spark.warm.guests import Guest
 from provenn.spark.warm.messages import listen_on, read_message, read_peer, send_message
 from provenn.spark.warm.surroundings import describe_surroundings, explain_difference, read_status
@@ -93,19 +93,23 @@ class Keeper:
         write_log(f"ready, for {self.idle:.0f} s without commands")
         try:
             listener.settimeout(_TICK)
-            while not self._is_over(own):
+            while not self._is_over(own) or self._is_in_use():  # until the end, a command can ask, or hurry the end
                 with suppress(TimeoutError):
                     connection, _ = listener.accept()
                     threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
         finally:
             listener.close()
             self._remove_socket(own)
-        while self._guests and not self._is_hasty and is_java_alive():
-            time.sleep(_TICK)
         return self._ending
+
+    def _is_in_use(self) -> bool:
+        """Tell whether the end waits for commands."""
+        return bool(self._guests) and not self._is_hasty and is_java_alive()
 
     def end(self, reason: str, *, now: bool = False) -> None:
         """Take no more commands, and end when the last one has ended; `now`: at once."""
+        if not self._ending or (now and not self._is_hasty):
+            write_log(f"{ENDING}{reason}")  # before Java ends: commands that lose their Spark read why
         self._is_hasty = self._is_hasty or now
         self._ending = self._ending or reason
 
@@ -147,7 +151,7 @@ class Keeper:
                     case "status":
                         send_message(connection, self._describe())
                     case "stop":
-                        self.end("it was told to", now=message.get("now") is True)
+                        self.end(TOLD, now=message.get("now") is True)
                         send_message(connection, self._describe())
                     case "attach":
                         self._serve_command(connection, message)
@@ -266,7 +270,7 @@ def warm_up(context: Any, parent: Path) -> None:  # noqa: ANN401 - pyspark is im
 
 def write_log(line: str) -> None:
     """Write a line to the log, which is the standard output."""
-    with suppress(OSError):  # a full disk ends no command
+    with suppress(OSError, RuntimeError):  # a full disk ends no command, nor does a signal while a line is written
         sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
         sys.stdout.flush()
 
