@@ -227,6 +227,7 @@ EXPECTED = {
     "transfer/backup_manifests.py: open_output_stream": "to a store that is not local; on a disk `write_durably`",
     "transfer/verified_copies.py: open_output_stream": "then `flush_tree`; nothing refers to it before the end",
     "data/leftovers.py: write_bytes": "the mark in a hidden folder: it is needed only while the machine runs",
+    "spark/empty_files.py: open_output_stream": "in a hidden folder, then `publish`",
     "spark/writing.py: open_output_stream": "in a hidden folder, then `publish`",
     "spark/tables/hats_folder.py: open_output_stream": "in a hidden folder, then `publish`",
     "spark/tables/hats_folder.py: ParquetWriter": "in a hidden folder, then `publish`",

@@ -39,6 +39,15 @@ def test_an_attribute_is_not_a_member(stars):
     assert list(stars.keep("plx").to_pandas()["plx"].isna()).count(True) < 6
 
 
+def test_a_catalog_without_a_name_is_called_by_its_definition(stars):
+    stars.named("stars")
+    assert stars.plan().what == "stars"
+    bright = stars.select("vmag < 6")
+    assert bright.plan().what == "stars where vmag < 6"
+    assert bright.select("plx > 3").plan().what == bright.select("plx > 3").digest[:12], "words would be too many"
+    assert bright.named("bright").plan().what == "bright"
+
+
 def test_a_catalog_has_no_items(stars):
     with pytest.raises(ArgumentsError, match=r'keep\("plx"\)\.to_pandas\(\)\["plx"\]'):
         stars["plx"]

@@ -62,6 +62,30 @@ def test_a_declaration_that_equates_catalogs_warns(near):
     assert "warning: by this fact, near and very_near have the same sources" in near("declare 'near <= very_near'")
 
 
+@pytest.mark.usefixtures("without_spark")
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "fits", "vot", "ecsv"])
+def test_an_answer_proved_empty_is_written_without_spark(near, tmp_path, suffix):
+    near("declare 'disjoint(near, very_near)'")
+    for number, command in enumerate(("export very_near", "target very_near hip vmag plx dec -o")):
+        file = tmp_path / f"out{number}.{suffix}"
+        said = near(f"{command} '{file}'")
+        assert "wrote 0 sources" in said
+        assert "is empty by fact #" in said
+        again = near.fails(f"{command} '{file}'")
+        assert "already exists" in again
+        if suffix == "csv":
+            assert {"hip", "vmag", "plx", "dec"} <= set(file.read_text().strip().split(","))
+            continue
+        near(f"ingest back{number} '{file}' --key hip --population star")
+        kinds = {attribute["name"]: attribute["type"] for attribute in near.json(f"show back{number}")["attributes"]}
+        assert {"hip": "bigint", "vmag": "double", "plx": "double", "dec": "double"}.items() <= kinds.items()
+
+
+def test_an_answer_to_a_query_is_called_so(near):
+    near("declare 'disjoint(near, very_near)'")
+    assert "your query is empty by fact #" in near("sql 'SELECT hip FROM very_near WHERE vmag < 8'")
+
+
 # --- before Spark starts ---
 
 
@@ -173,6 +197,14 @@ def test_an_argument_too_many_is_answered_with_an_example(survey):
 )
 def test_a_number_that_is_none_is_refused_in_plain_words(survey, typed, words):
     assert words in " ".join(re.sub("[│\n]", " ", survey.fails(typed)).split())
+
+
+@pytest.mark.parametrize("command", ["target bright vmag", "sql 'SELECT hip FROM bright'"])
+def test_a_number_of_rows_is_not_taken_for_a_name(survey, command):
+    said = " ".join(re.sub("[│\n]", " ", survey.fails(f"{command} -n 2")).split())
+    assert "for 2 rows, write --head 2" in said
+    assert "no catalog is named" in survey.fails("show 2")
+    assert len(survey(f"{command} --head 2").splitlines()) == 3
 
 
 @pytest.mark.parametrize("word", ["rm", "delete"])

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from decimal import Decimal
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from provenn.criteria import parse_type
 from provenn.data.leftovers import LEFTOVER
 from provenn.errors import FilesChangedError, FormatError, RunError, StoreError
 from provenn.files.data_folder import DataFolder
+from provenn.files.export_notes import NO_NOTES
+from provenn.spark.empty_files import write_empty_file
 from provenn.spark.reading import read_base
 from provenn.spark.writing import write
 from tests.waiting import LIMIT
@@ -145,6 +147,42 @@ def test_nothing_can_be_written(engine, frame, tmp_path, name):
         assert back(engine, tmp_path / name, tmp_path) == []
     if name == "out.fits":
         assert len(Table.read(tmp_path / name)) == 0
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.fits", "out.vot", "out.ecsv"])
+def test_nothing_is_written_without_spark_as_with_spark(engine, frame, tmp_path, name):
+    """The bytes are the same for every type that the format holds, with units, descriptions and odd names."""
+    values = frame if name in ("out.parquet", "out.csv") else frame.drop("amount")
+    columns = ["*", "timestamp_ntz'2026-01-01' AS local", "id AS `a, b`", "cast(id AS smallint) AS short"]
+    if name != "out.csv":
+        columns += ["array(`double`) AS doubles", "array(`long`) AS longs"]
+    if name == "out.parquet":
+        point = "if(flag, named_struct('mjd', `double`, 'band', text), NULL)"
+        columns += [
+            "array(text) AS texts",
+            "array(if(flag, array(text), NULL)) AS nested",
+            f"array({point}) AS curve",
+            "cast(text AS binary) AS bytes",
+        ]
+    rows = values.selectExpr(*columns).where("id > 99")
+    schema = schema_of(rows, double={"unit": "mag", "description": "a magnitude", "ucd": "phot.mag"})
+    computed = write(engine, rows, schema, tmp_path / name)
+    written = write_empty_file(schema, tmp_path / f"empty-{name}", NO_NOTES, lambda _: nullcontext())
+    assert (written.rows, written.size) == (0, computed.size)
+    assert (tmp_path / f"empty-{name}").read_bytes() == (tmp_path / name).read_bytes()
+    assert leftovers(tmp_path) == []
+
+
+def test_what_only_spark_can_write_without_rows_is_left_to_it(engine, tmp_path):
+    rows = engine.session.sql("SELECT 1L AS id, map('a', 1) AS counts")
+    assert write_empty_file(schema_of(rows), tmp_path / "out.parquet", NO_NOTES, lambda _: nullcontext()) is None
+    assert (
+        write_empty_file(
+            schema_of(rows.select("id")), tmp_path / "out", NO_NOTES, lambda _: nullcontext(), format="csv"
+        )
+        is None
+    )
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_row_groups_are_joined(engine, tmp_path):

@@ -20,7 +20,7 @@ from provenn.archive.new_catalogs import define_or_wait
 from provenn.archive.notices import Notice
 from provenn.archive.path_criteria import find_paths, select_by_paths
 from provenn.archive.pictured import Pictured
-from provenn.archive.references import choose_name, find_definitions, find_digest, find_names
+from provenn.archive.references import choose_name, describe_subject, find_definitions, find_digest, find_names
 from provenn.archive.stored_fragments import Stored, list_stored_fragments
 from provenn.archive.wrong_calls import explain_wrong_calls
 from provenn.catalogs import (
@@ -64,18 +64,20 @@ class Catalog(Pictured):
     equal if they have the same definition.
     """
 
-    __slots__ = ("_definition", "archive", "digest")
+    __slots__ = ("_definition", "_label", "archive", "digest")
 
     archive: Any
     """The archive of the catalog: an `Archive`, whose module lies above this module and cannot be named here."""
     digest: CatalogDigest
     """The identity of the catalog: the digest of its definition."""
 
-    def __init__(self, archive: HasContext, which: Definition | CatalogDigest) -> None:
-        # A digest suffices: searches return many catalogs, and few of their definitions are needed.
+    def __init__(self, archive: HasContext, which: Definition | CatalogDigest, *, label: str = "") -> None:
+        # Messages call a catalog without a name by the label. A digest suffices: searches return many catalogs, and few
+        # of their definitions are needed.
         self.archive = archive
         self.digest = which if isinstance(which, str) else which.digest
         self._definition = None if isinstance(which, str) else which
+        self._label = label
 
     @property
     def _context(self) -> Context:
@@ -461,18 +463,22 @@ class Catalog(Pictured):
 
     def plan(self) -> DescribedPlan:
         """Return the plan for all attributes, with its justification; compute nothing."""
-        database, definition, name = self._context.database, self.definition, self.name
+        database, definition, subject = self._context.database, self.definition, self._find_subject()
         return self._recall_plan(
-            database, lambda reading: plan_attributes(reading, database, definition, name, self._keep)
+            database, lambda reading: plan_attributes(reading, database, definition, subject, self._keep)
         )
 
     def count(self, *, check: bool = False, engine: EngineChoice = "auto") -> int:
         """Return the number of sources; count them only if the number is unknown. See `to_arrow` for the options."""
-        return count_sources(self._context, self.definition, self.name, check=check, engine=engine)
+        return count_sources(self._context, self.definition, self._find_subject(), check=check, engine=engine)
 
     def store(self, *, attributes: Sequence[str] | None = None) -> Stored:
         """Compute attributes, by default all, and keep them for later requests."""
-        return store_catalog(self._context, self.definition, self.name, attributes)
+        return store_catalog(self._context, self.definition, self._find_subject(), attributes)
+
+    def _find_subject(self) -> str:
+        """Return what messages call the catalog."""
+        return self._context.read(describe_subject, self.definition, self._label)
 
     def _workshop(self) -> Workshop:
         return self._context.workshop

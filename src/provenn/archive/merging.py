@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from provenn.archive.context import Context
+from provenn.archive.references import describe_subject
 from provenn.catalogs import Base, Catalog, verbs
 from provenn.criteria import AttributeIdentity
 from provenn.data import fragments
@@ -117,7 +118,7 @@ def _plan_copy(reading: Reading, merger: _Merger) -> Plan:
 
     Sound: the joined files share no source, and each fragment has all sources of its files.
     """
-    plan = plan_catalog(reading, merger.catalog, merger.catalog.digest[:12])
+    plan = plan_catalog(reading, merger.catalog, describe_subject(reading, merger.catalog))
     numbers = {fragment.id for fragment in merger.fragments}
     scans = tuple(scan for scan in plan.scene.fragments if scan.fragment.id in numbers)
     if len(scans) < len(numbers):

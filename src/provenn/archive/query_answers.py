@@ -103,4 +103,6 @@ def answer_query(
         keeps_order=keeps_order,
     )
     archive.context.workshop.notices.tell(Notice("not understood", str(remark)) for remark in translation.remarks)
-    return QueryAnswer(Catalog(archive, translation.catalog), translation.columns, translation.order)
+    return QueryAnswer(
+        Catalog(archive, translation.catalog, label="your query"), translation.columns, translation.order
+    )

@@ -14,11 +14,16 @@ __all__ = [
     "CatalogReference",
     "HasDigest",
     "choose_name",
+    "describe_subject",
     "find_definitions",
     "find_digest",
     "find_names",
     "map_user_names",
 ]
+
+
+_LONGEST_PHRASE = 60
+"""The most characters of the words that stand for a catalog without a name."""
 
 
 class HasDigest(Protocol):
@@ -69,6 +74,25 @@ def choose_name(reading: Reading, which: HasDigest) -> str:
 
     names = catalog_names.find_names_by_digest(reading, [which.digest]).get(which.digest, ())
     return next(iter(names), which.digest[:SHORT])
+
+
+def describe_subject(reading: Reading, catalog: Definition, label: str = "") -> str:
+    """Return what messages call a catalog: its name, a label, a few words, or the beginning of its digest."""
+    from provenn.definitions import catalog_names  # noqa: PLC0415 - a command starts without it
+    from provenn.words.vocabulary import SHORT  # noqa: PLC0415
+
+    members = {member.digest: member for member in (catalog, *catalog.dependencies)}
+    words = {
+        digest: next(iter(names), digest[:SHORT])
+        for digest, names in catalog_names.find_names_by_digest(reading, list(members)).items()
+    }
+    if catalog.digest in words:
+        return words[catalog.digest]
+    if label:
+        return label
+    phrase = catalog.describe_briefly([words.get(part.digest, part.digest[:SHORT]) for part in catalog.dependencies])
+    is_clear = bool(phrase) and all(part.digest in words for part in catalog.dependencies)
+    return phrase if is_clear and len(phrase) <= _LONGEST_PHRASE else catalog.digest[:SHORT]
 
 
 def map_user_names(digests: Sequence[CatalogDigest], which: Sequence[CatalogReference]) -> dict[CatalogDigest, str]:

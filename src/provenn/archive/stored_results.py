@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provenn.archive.context import Context
+from provenn.archive.references import describe_subject
 from provenn.catalogs import Catalog, cone, list_joined_bases
 from provenn.criteria import AttributeIdentity
 from provenn.data import fragments
@@ -74,7 +75,7 @@ def compute_results(context: Context, catalog: Catalog, keep: Keep = "worthwhile
     from provenn.targets.storing import keep_parts  # noqa: PLC0415 - most commands compute nothing
 
     def replan() -> Plan:
-        return context.read(plan_catalog, catalog, catalog.digest[:12])
+        return context.read(plan_catalog, catalog, context.read(describe_subject, catalog))
 
     is_more_kept = keep != "worthwhile"  # than what is calculated
     keep_parts(context.workshop.pipeline(), replan(), replan, keep, is_final_needed=is_more_kept)

@@ -29,6 +29,7 @@ __all__ = [
     "NewName",
     "ProjectOption",
     "ReadingOptions",
+    "RequestName",
     "SparkUrl",
     "VisibilityOption",
     "catalog_data",
@@ -79,6 +80,26 @@ CatalogName = Annotated[
 ]
 NewName = Annotated[
     str | None, typer.Option("--name", "-n", metavar="NAME", help="A name for the new catalog.", show_default=False)
+]
+
+
+def _refuse_number(name: str | None) -> str | None:
+    """Return a name for the result of a request; refuse a number, which is meant to be that of rows, as in head -n."""
+    if name is not None and name.isdecimal():
+        raise typer.BadParameter(f"-n is a name here: for {name} rows, write --head {name}")
+    return name
+
+
+RequestName = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        "-n",
+        metavar="NAME",
+        callback=_refuse_number,
+        help="A name for the new catalog.",
+        show_default=False,
+    ),
 ]
 ReadingOptions = Annotated[
     list[str] | None,

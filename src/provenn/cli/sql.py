@@ -10,7 +10,7 @@ import typer
 from provenn.cli.archives import (
     CURRENT_FOLDER,
     ArchivePath,
-    NewName,
+    RequestName,
     SparkUrl,
     catalog_data,
     open_archive_at,
@@ -54,7 +54,7 @@ def answer_sql(
         ),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
-    name: NewName = None,
+    name: RequestName = None,
     head: Annotated[
         int | None,
         typer.Option(metavar="NUMBER", min=1, help="How many rows to show; by default 10.", show_default=False),

@@ -12,7 +12,7 @@ from provenn.cli.archives import (
     CURRENT_FOLDER,
     ArchivePath,
     EngineName,
-    NewName,
+    RequestName,
     SparkUrl,
     catalog_data,
     open_archive_at,
@@ -92,7 +92,7 @@ def answer_target(
         bool,
         typer.Option("--follow", help="With --output: let `provenn refresh` write the file anew when it has changed."),
     ] = False,
-    name: NewName = None,
+    name: RequestName = None,
     check: CheckFacts = False,
     head: Annotated[
         int | None,

@@ -61,6 +61,7 @@ def store_fragment(
     listener: Listener | None = None,
     stopwatch: Stopwatch | None = None,
     is_named_by_identity: bool = False,
+    subject: str = "",
 ) -> Fragment:
     """Compute attributes of the sources of a catalog and keep them as a fragment.
 
@@ -84,6 +85,9 @@ def store_fragment(
         Has measured the calculators that `frame` calls, if it calls any.
     is_named_by_identity
         Whether the columns of `frame` have the identities of attributes as names, instead of the names of attributes.
+
+    subject
+        What messages call the catalog; by default the beginning of its digest.
 
     Returns
     -------
@@ -117,7 +121,7 @@ def store_fragment(
     temporary = folder.new_temporary_address()
     place = folder.relative_path(temporary)
     target = (FRAGMENTS, place.rpartition("/")[2].partition("-")[0])
-    what = f"storing {', '.join(attribute.name for attribute, _ in columns)} of {catalog.digest[:12]}"
+    what = f"storing {', '.join(attribute.name for attribute, _ in columns)} of {subject or catalog.digest[:12]}"
     with pins.hold_places(database, place, "/".join(target)) as pinned:
         try:
             check_bases(engine, database, folder, bases)

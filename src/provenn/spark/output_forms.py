@@ -19,7 +19,7 @@ from provenn.spark.placing import check_target
 if TYPE_CHECKING:
     from provenn.spark.hats_writing import HatsOptions
 
-__all__ = ["FORMATS", "OutputForm", "read_output_form"]
+__all__ = ["FORMATS", "OutputForm", "WrittenFiles", "format_csv_header", "read_output_form"]
 
 FORMATS = ("parquet", "csv", "fits", "votable", "ecsv", "hats")
 
@@ -51,6 +51,34 @@ class OutputForm:
     folders: tuple[Attribute, ...]
     one_file: bool
     hats: HatsOptions | None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """The result of writing files.
+
+    Parameters
+    ----------
+    path
+        The path of the file or folder.
+    rows
+        The number of rows.
+    size
+        The number of bytes of all files together.
+    left_out
+        Keywords such as RADESYS that the files lack because their source tables disagree.
+    """
+
+    path: str
+    rows: int
+    size: int
+    left_out: tuple[str, ...] = ()
+
+
+def format_csv_header(schema: Schema) -> bytes:
+    """Return the first line of a CSV file: the names of the attributes."""
+    names = ('"' + name.replace('"', '""') + '"' if set(name) & set('", ') else name for name in schema)
+    return f"{','.join(names)}\n".encode()
 
 
 def read_output_form(

@@ -27,7 +27,7 @@ from provenn.files.data_folder import DataFolder
 from provenn.files.export_notes import NO_NOTES, FileNotes
 from provenn.spark.columns import column
 from provenn.spark.engine import Engine
-from provenn.spark.output_forms import FORMATS, read_output_form
+from provenn.spark.output_forms import FORMATS, WrittenFiles, format_csv_header, read_output_form
 from provenn.spark.placing import publish
 from provenn.spark.progress import Listener, watch_run
 from provenn.spark.reading import conform_to_attributes, format_spark_address
@@ -49,28 +49,6 @@ _CSV = {
 }
 _LONGEST = 1 << 24
 _MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenFiles:
-    """The result of writing files.
-
-    Parameters
-    ----------
-    path
-        The path of the file or folder.
-    rows
-        The number of rows.
-    size
-        The number of bytes of all files together.
-    left_out
-        Keywords such as RADESYS that the files lack because their source tables disagree.
-    """
-
-    path: str
-    rows: int
-    size: int
-    left_out: tuple[str, ...] = ()
 
 
 def write(
@@ -279,13 +257,12 @@ def _write_headers(job: _Job) -> None:
 
 def _merge_csv(job: _Job) -> None:
     """Write the CSV part files, which have no headers, into one file with a header."""
-    header = ",".join('"' + name.replace('"', '""') + '"' if set(name) & set('", ') else name for name in job.schema)
     files = job.parent.files(job.temporary, "parts")
     with (
         job.parent.open_filesystem(job.temporary) as (filesystem, path),
         filesystem.open_output_stream(f"{path}/result") as stream,
     ):
-        stream.write(f"{header}\n".encode())
+        stream.write(format_csv_header(job.schema))
         for file in files:
             with filesystem.open_input_stream(f"{path}/parts/{file.name}") as part:
                 copyfileobj(part, stream, 1 << 22)

@@ -256,15 +256,22 @@ class FilesSink:
     make_notes: Callable[[Reading, Plan], FileNotes]
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def find_known_answer(self, place: DataPlace, plan: Plan, /) -> None:
-        """Check the form and place of the files, and the data behind an empty answer: it is written, too."""
+    def find_known_answer(self, place: DataPlace, plan: Plan, /) -> KnownAnswer[WrittenFiles] | None:
+        """Check the form and place of the files; write one file without rows if the answer is proved to be empty."""
         from provenn.spark.output_forms import read_output_form  # noqa: PLC0415 - few answers are files
 
         _check_output_place(place, self.path, plan)
         read_output_form(plan.schema, self.path, **self.options)
         place.check_bases(base for base in plan.bases if base.files.format not in (TABLE, EXTERNAL))
-        if plan.empty:
-            check_remembered(place, plan)
+        if not plan.empty:
+            return None
+        from provenn.spark.empty_files import write_empty_file  # noqa: PLC0415 - few answers are empty
+
+        check_remembered(place, plan)
+        with place.database.reading() as reading:
+            notes = self.make_notes(reading, plan)
+        written = write_empty_file(plan.schema, self.path, notes, hold_outside(place.database), **self.options)
+        return None if written is None else KnownAnswer(written, is_reasoned=True)
 
     def take_look(self, place: DataPlace, plan: Plan, /) -> NoReturn:  # noqa: ARG002 - a sink
         """Leave the rows to Spark, which writes files."""

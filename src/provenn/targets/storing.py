@@ -16,6 +16,8 @@ from provenn.catalogs.roots import check_roots
 from provenn.criteria import AttributeIdentity
 from provenn.data import fragments
 from provenn.data.fragments import Fragment
+from provenn.database.transactions import Database
+from provenn.definitions import catalog_names
 from provenn.errors import QuotaError
 from provenn.people import quotas
 from provenn.targets.keeping import Keep, KeptPart, find_parts_to_keep, find_parts_to_store
@@ -92,6 +94,13 @@ def keep_parts(
         numbers = [fragment.id for fragment in executed.fragments]
         pipeline.database.note(lambda writing: fragments.record_use(writing, numbers))
     return KeptParts(executed, plan)
+
+
+def _name_part(database: Database, catalog: Catalog, plan: Plan) -> str:
+    """Return what messages call the catalog of a part: its name, or the request that it is stored for."""
+    with database.reading() as reading:
+        names = catalog_names.find_names_by_digest(reading, [catalog.digest]).get(catalog.digest, ())
+    return next(iter(names), plan.what)
 
 
 def _holds_all_calculations(plan: Plan, part: KeptPart) -> bool:
@@ -198,6 +207,7 @@ def _store_part(pipeline: Pipeline, plan: Plan, part: KeptPart, turn: Turn) -> F
             listener=pipeline.listener,
             stopwatch=stopwatch,
             is_named_by_identity=True,
+            subject=_name_part(pipeline.database, part.catalog, plan),
         )
     pipeline.report_doubted_facts(learn_count(pipeline.database, part.catalog, stored.rows, facts))
     return stored
