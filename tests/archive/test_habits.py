@@ -36,6 +36,8 @@ def test_every_suggested_member_exists():
 def test_an_attribute_is_not_a_member(stars):
     with pytest.raises(AttributeError, match=r'keep\("plx"\)\.to_pandas\(\)\["plx"\]'):
         _ = stars.plx
+    with pytest.raises(AttributeError, match="did you mean plx"):
+        _ = stars.plxx
     assert list(stars.keep("plx").to_pandas()["plx"].isna()).count(True) < 6
 
 

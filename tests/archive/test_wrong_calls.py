@@ -179,6 +179,14 @@ def test_what_is_opened_is_a_folder():
     """`open` is no method of an archive, and says the same."""
     with pytest.raises(ArgumentsError, match=r"open\(\) cannot use 3 as path"):
         provenn.open(3)
+    with pytest.raises(ArgumentsError, match=r"open\(\) has no argument creat\ndid you mean create"):
+        provenn.open("survey", creat=False)
+
+
+def test_a_list_in_the_place_of_several_arguments_is_passed_one_by_one(stars):
+    """What comes from a variable is often a list."""
+    with pytest.raises(ArgumentsError, match=r"one by one: \*which"):
+        stars.archive.compare(["stars", "stars"])
 
 
 def test_an_error_inside_a_verb_that_was_called_rightly_stays(stars, monkeypatch):

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 
-from provenn.errors import StatementError
-from provenn.logic import equal, intersection, outside, statement, subset, union
+from provenn.errors import LabelError, StatementError
+from provenn.logic import Knowledge, equal, intersection, outside, statement, subset, union
 from provenn.logic.statements import And, Not, Or, Property, SetComparison
 from provenn.logic.terms import nothing, term
 from tests.effort import assert_far_from_quadratic
@@ -118,3 +118,12 @@ def test_long_chains_and_deep_parentheses_are_read_without_recursion():
 def test_connectives_nested_too_deep_are_refused_not_a_crash():
     with pytest.raises(StatementError, match="nested more than"):
         statement("not " * 5_000 + "A <= B")
+
+
+def test_what_is_no_text_is_refused():
+    """A number or None is named, where Python would name a regular expression."""
+    for value in (5, None, b"A <= B"):
+        with pytest.raises(LabelError, match="expected a statement or a set as text"):
+            statement(value)
+    with pytest.raises(LabelError, match="expected a list of facts, got None"):
+        Knowledge(None)

@@ -17,6 +17,9 @@ from provenn.errors import ArgumentsError, ProvennError, did_you_mean
 
 __all__ = ["describe_mistake", "find_key_columns"]
 
+_PUBLIC_NAMES: Final = {"open_archive": "open"}
+"""The names by which people call functions, where these differ."""
+
 _READING: Final = ("format", "schema", "options", "null")
 """The arguments of `ingest` that say how files are read."""
 
@@ -98,7 +101,7 @@ def describe_mistake(
         pass
     else:
         return _describe_unusable(method, bound)
-    verb = method.__name__
+    verb = _name_verb(method)
     unknown = _find_unknown(declared, keywords)
     if unknown:
         return _describe_unknown(verb, declared, unknown)
@@ -121,8 +124,13 @@ def _describe_unusable(method: Callable[..., Any], bound: BoundArguments) -> Arg
         for part in _list_values(parameter, value):
             if not _is_usable(part, str(parameter.annotation)):
                 hint = f"pass {name}: {_explain_argument(method, name)}{_explain_conversion(part, parameter)}"
-                return ArgumentsError(f"{method.__name__}() cannot use {_show_value(part)} as {name}", hint=hint)
+                return ArgumentsError(f"{_name_verb(method)}() cannot use {_show_value(part)} as {name}", hint=hint)
     return None
+
+
+def _name_verb(method: Callable[..., Any]) -> str:
+    """Return the name by which people call a function."""
+    return _PUBLIC_NAMES.get(method.__name__, method.__name__)
 
 
 def _list_values(parameter: Parameter, value: Any) -> Iterable[object]:  # noqa: ANN401 - an argument of any verb
@@ -166,7 +174,9 @@ def _show_value(value: object) -> str:
 
 
 def _explain_conversion(value: object, parameter: Parameter) -> str:
-    """Return how to make a catalog of a table or a target, where a catalog is needed."""
+    """Return how to pass a list one by one, or make a catalog of a table or a target, where that is needed."""
+    if parameter.kind is Parameter.VAR_POSITIONAL and isinstance(value, list | tuple):
+        return f"; pass the members of a list one by one: *{parameter.name}"
     if "Catalog" not in str(parameter.annotation) and "Pictured" not in str(parameter.annotation):
         return ""
     if type(value).__name__ == "Target":

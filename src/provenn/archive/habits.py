@@ -47,9 +47,10 @@ def explain_missing_member(name: str, members: Iterable[str], attributes: Iterab
     """
     if name in _HABITS:
         return f"a catalog has no {name}; use {_HABITS[name]}"
-    if name in attributes:
+    known = [*attributes]
+    if name in known:
         return f'a catalog has no member {name}; the values of this attribute are keep("{name}").to_pandas()["{name}"]'
-    near = did_you_mean(name, [member for member in members if not member.startswith("_")])
+    near = did_you_mean(name, [member for member in members if not member.startswith("_")] + known)
     return f"a catalog has no member {name}" + (f"; {near}" if near else "")
 
 

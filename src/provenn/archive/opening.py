@@ -13,6 +13,7 @@ from provenn.archive.context import Context
 from provenn.archive.knowledge_cache import KnowledgeCache
 from provenn.archive.locations import DATABASE, STORE, find_data_folder
 from provenn.archive.workshop import Progress, Workshop
+from provenn.archive.wrong_calls import explain_calls
 from provenn.database import settings
 from provenn.definitions.moc_files import serve_mocs
 from provenn.errors import ArchiveError, ArgumentsError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["DATABASE", "STORE", "find_data_folder", "open_archive"]
 
 
+@explain_calls
 def open_archive(
     path: str | Path | None = None,
     *,

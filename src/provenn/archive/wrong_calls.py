@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 from provenn.errors import ProvennError
 
-__all__ = ["explain_wrong_calls"]
+__all__ = ["explain_calls", "explain_wrong_calls"]
 
 C = TypeVar("C", bound=type)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def explain_wrong_calls(cls: C) -> C:
@@ -22,15 +24,15 @@ def explain_wrong_calls(cls: C) -> C:
     """
     for name, member in list(vars(cls).items()):
         if isinstance(member, FunctionType) and not name.startswith("_"):
-            setattr(cls, name, _explain_calls(member))
+            setattr(cls, name, explain_calls(member))
     return cls
 
 
-def _explain_calls(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that raises an `ArgumentsError` where Python raises an error of its own about the call."""
+def explain_calls(method: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that raises an `ArgumentsError` where Python raises an error of its own about the call."""
 
     @wraps(method)
-    def call(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - as the method
+    def call(*arguments: P.args, **keywords: P.kwargs) -> T:
         try:
             return method(*arguments, **keywords)
         except (TypeError, AttributeError, ValueError) as raised:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
-from provenn.errors import StatementError
+from provenn.errors import LabelError, StatementError
 from provenn.gate.entrances import entrance
 from provenn.logic.statements import And, Not, Or, Property, SetComparison, Statement
 from provenn.logic.terms import PRECEDENCE, Op, Term
@@ -124,6 +124,8 @@ def _tokenize(text: str) -> Iterator[_Token]:
 
 class _Parser:
     def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise LabelError(f"expected a statement or a set as text, got {text!r}", hint='for example "B <= A"')
         self.text = text
         self.operands: list[_Operand] = []
         self.operators: list[_Token] = []  # operators, "(" and the names of properties

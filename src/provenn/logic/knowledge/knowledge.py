@@ -131,7 +131,7 @@ class Knowledge:
         self._settled = False
 
     def _take_facts(self, facts: Iterable[Fact | Lineage]) -> None:
-        if isinstance(facts, str | Statement | Relationship):
+        if isinstance(facts, str | Statement | Relationship) or not isinstance(facts, Iterable | Lineage):
             raise LabelError(f"expected a list of facts, got {facts!r}", hint="put it in a list")
         base = self._base
         before = len(base.constraints)
