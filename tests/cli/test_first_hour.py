@@ -86,6 +86,14 @@ def test_an_answer_to_a_query_is_called_so(near):
     assert "your query is empty by fact #" in near("sql 'SELECT hip FROM very_near WHERE vmag < 8'")
 
 
+@pytest.mark.parametrize("criterion", ["plx > 10 AND plx < 5", "vmag != NULL", "vmag = NULL"])
+def test_a_selection_that_nothing_can_fulfil_warns(survey, criterion):
+    said = survey(f"select stars '{criterion}' --name nothing")
+    assert "warning: by its definition, nothing cannot have any sources" in said
+    assert "warning" in survey("restrict bright nothing --name less")
+    assert "warning" not in survey("select stars 'plx > 5' --name some")
+
+
 # --- before Spark starts ---
 
 
@@ -227,6 +235,11 @@ def test_a_missing_key_is_answered_with_the_columns_that_could_be_one(empty, tmp
     assert "--key COLUMN" in said, "a file that is missing does not hide that the key is"
 
 
+def test_a_comparison_with_nothing_is_led_to_one_of_two_catalogs(survey):
+    said = " ".join(re.sub("[│\n]", " ", survey.fails("diff bright")).split())
+    assert "bright is no archive; two catalogs are compared by provenn diff bright OTHER" in said
+
+
 def test_a_command_is_suggested_only_if_it_is_spelt_almost_so(empty):
     assert "Did you mean 'select'?" in empty.fails("slect stars")
     assert "Did you mean 'clients'?" in empty.fails("samp cleints")
@@ -239,6 +252,7 @@ def test_a_command_is_suggested_only_if_it_is_spelt_almost_so(empty):
 
 def test_habits_of_other_programs_work(survey):
     assert survey("list") == survey("ls")
+    assert survey("create") == survey("init")
     assert survey("describe bright") == survey("show bright")
     assert "provenn head bright -n 3" in survey("help head")
     assert "Catalogs that know" in survey("help")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, holds_archive, open_archive_at
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, holds_archive, is_address, open_archive_at
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.dbt_project import AsMarkdown, split_name
 from provenn.cli.output import AsJson, write_errors_as_json, write_json, write_text
@@ -69,6 +69,8 @@ def show_difference(
     """
     if new is not None and _holds_queries(old) and _holds_queries(new):
         _compare_folders(old, new, key or (), dialect, archive_path, markdown=markdown, as_json=as_json)
+    elif new is None and not (is_address(old) or Path(old).exists()):
+        raise typer.BadParameter(f"{old} is no archive; two catalogs are compared by provenn diff {old} OTHER")
     elif new is None:
         _compare_archives(archive_path, old, markdown=markdown, as_json=as_json)
     else:

@@ -7,6 +7,7 @@ __all__ = ["translate_habits"]
 
 _DELETE: Final = ("name", "--delete")
 _HABITS: Final[dict[str, tuple[str, ...]]] = {
+    "create": ("init",),
     "list": ("ls",),
     "rm": _DELETE,
     "remove": _DELETE,
