@@ -74,7 +74,18 @@ _TEXTS: Final = {"str", "left", "right", "best", "all", "mutual", "error", "null
 _CALLABLES: Final = {"Callable", "CheckProgress", "Later"}
 _JUDGED: Final = {
     *("int", "float", "bool", "None", "datetime", "Sequence", "Iterable", "Collection", "Mapping", "PathLike", "Path"),
-    *("BinaryIO", "Catalog", "Pictured", "Calculator", "Region", "Statement", "Definition", *_TEXTS, *_CALLABLES),
+    *(
+        "BinaryIO",
+        "Catalog",
+        "Pictured",
+        "Calculator",
+        "Region",
+        "Statement",
+        "Term",
+        "Definition",
+        *_TEXTS,
+        *_CALLABLES,
+    ),
 }
 """The names in annotations that say of every object whether it fits; a name that is missing here may mean anything."""
 
@@ -150,6 +161,8 @@ def _is_usable(value: object, annotation: str) -> bool:
         is_no_path = "\0" in value and "PathLike" in words
         return not words <= _JUDGED or not (words.isdisjoint(_TEXTS) or is_no_path)
     names = _PLAIN.get(type(value))
+    if names is None:  # a catalog is no list of catalogs
+        words = set(re.findall(r"\w+", re.sub(r"(Mapping|Sequence|Iterable|Collection)\[[^\]]*\]", r"\1", annotation)))
     if names is None and not words <= _JUDGED:
         return True
     return not (_name_types(value) if names is None else names).isdisjoint(words)
@@ -161,7 +174,7 @@ def _name_types(value: object) -> set[str]:
     protocols = {"int": Integral, "float": Real, "PathLike": PathLike, "Mapping": Mapping, "Definition": Catalog}
     names |= {name for name, protocol in protocols.items() if isinstance(value, protocol)}
     names |= _CALLABLES if callable(value) else set()
-    names |= {"BinaryIO"} if hasattr(value, "read") or hasattr(value, "write") else set()
+    names |= {"BinaryIO"} if hasattr(value, "closed") else set()
     is_list = isinstance(value, Iterable) and not isinstance(value, bytes) and "DataFrame" not in names
     return names | ({"Sequence", "Iterable", "Collection"} if is_list else set())
 
