@@ -74,6 +74,8 @@ class State:
         The writers whose commit lost its answer and has not ended.
     seen
         What each collector saw when it looked at the folder, and then what it has still to delete.
+    seen_old
+        What each collector saw that nobody had changed for long: it may be newer, or elsewhere, by now.
     finishing
         Collectors, and the fragments whose files they delete.
     stopped, dead
@@ -90,6 +92,7 @@ class State:
     forgotten: frozenset[str] = frozenset()
     in_flight: frozenset[str] = frozenset()
     seen: frozenset[tuple[str, Place]] = frozenset()
+    seen_old: frozenset[tuple[str, Place]] = frozenset()
     finishing: frozenset[tuple[str, str]] = frozenset()
     stopped: frozenset[str] = frozenset()
     dead: frozenset[str] = frozenset()
@@ -267,7 +270,8 @@ def _reader_steps(state: State, who: str, stage: str) -> Iterator[tuple[Step, St
 def _collector_steps(state: State, who: str, stage: str) -> Iterator[tuple[Step, State]]:
     if stage == "begin":
         seen = state.seen | {(who, place) for place in state.files}
-        yield Step(who, "list"), state.moved(who, "plan", seen=seen)
+        seen_old = state.seen_old | {(who, place) for place in state.old}
+        yield Step(who, "list"), state.moved(who, "plan", seen=seen, seen_old=seen_old)
     elif stage == "plan" and _free(state):
         yield Step(who, "plan"), _planned(state, who)
     elif stage == "delete":
@@ -298,7 +302,7 @@ def _planned(state: State, who: str) -> State:
     leftovers = {
         place
         for place in files
-        if place not in referred and place not in held and (place in state.old or place in abandoned)
+        if place not in referred and place not in held and ((who, place) in state.seen_old or place in abandoned)
     }
     others = frozenset(item for item in state.seen if item[0] != who)
     todo = frozenset((who, place) for place in gone | leftovers)
@@ -307,7 +311,8 @@ def _planned(state: State, who: str) -> State:
     stage = "delete" if todo else "finish"
     finishing = state.finishing | {(who, writer) for _, writer in gone}
     seen = others | todo
-    return state.moved(who, stage, fragments=fragments, pins=kept, leases=leases, seen=seen, finishing=finishing)
+    changes = {"seen": seen, "seen_old": frozenset(item for item in state.seen_old if item[0] != who)}
+    return state.moved(who, stage, fragments=fragments, pins=kept, leases=leases, finishing=finishing, **changes)
 
 
 # --- what must hold ---
