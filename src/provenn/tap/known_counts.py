@@ -44,7 +44,7 @@ class CountedCatalog:
 
 
 def find_known_count(archive: Archive, text: str, tree: exp.Expr) -> RowCount | None:
-    """Return the answer to a query that counts, if it is known; otherwise None.
+    """Return the answer to a query that counts, if these rows were counted before; otherwise None.
 
     Parameters
     ----------
@@ -61,10 +61,9 @@ def find_known_count(archive: Archive, text: str, tree: exp.Expr) -> RowCount | 
     context, definition = archive.context, counted.catalog.definition
     keys = verbs.keep(definition, ())
     plan = context.read(plan_attributes, context.database, keys, "the query", "never")
-    known = CountSink().find_known_answer(context.workshop, plan)
-    if known is None or known.is_reasoned:  # what declared facts prove is left to a run, which says so
-        return None
-    return RowCount(counted.name, known.answer)
+    # What follows from other counts and facts is left to a run: it takes time, and the answer says what it rests on.
+    number = CountSink().find_recorded_count(context.workshop, plan)
+    return None if number is None else RowCount(counted.name, number)
 
 
 def find_counted_catalog(archive: Archive, text: str, tree: exp.Expr) -> CountedCatalog | None:

@@ -204,9 +204,8 @@ class CountSink:
 
         A known count is returned only where reading the same sources would succeed; otherwise the same error is raised.
         """
-        known_count = plan.scene.rows.get(plan.before.extent.digest)
+        known_count = self.find_recorded_count(place, plan)
         if known_count is not None:
-            check_remembered(place, plan)
             return KnownAnswer(known_count, is_reasoned=False)
         if plan.empty:
             check_remembered(place, plan)
@@ -220,6 +219,13 @@ class CountSink:
         check_remembered(place, plan)
         suspended = learn_count(place.database, plan.catalog, derived.rows, reason=derived.because)
         return KnownAnswer(derived.rows, is_reasoned=False, suspended=suspended)
+
+    def find_recorded_count(self, place: DataPlace, plan: Plan, /) -> int | None:
+        """Return the count if the sources were counted before; nothing is derived from other counts."""
+        known_count = plan.scene.rows.get(plan.before.extent.digest)
+        if known_count is not None:
+            check_remembered(place, plan)
+        return known_count
 
     def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[int]:
         """Count the rows without Spark."""

@@ -1,5 +1,8 @@
 """Bounds against brute force: in small worlds they are exact, contradictions included."""
 
+from contextlib import suppress
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import event, given, settings
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 from provenn.errors import ContradictionError
 from provenn.logic import Knowledge
 from provenn.logic.counting import Count, CountConflict, bound_count, bound_numbers, find_count_conflict
+from provenn.logic.counting.bounds import _Branching
 from tests.logic.counting.small_worlds import LABELS, all_numbers, bound_by_hand, cells, holds
 from tests.strategies import statements, terms
 
@@ -41,6 +45,21 @@ def test_bounds_are_those_of_brute_force(facts, known, region, open_universe):
     assert bound_numbers(knowledge, region, known) == (bounds.low, bounds.high, bounds.is_complete)
     assert (bounds.low, bounds.high) == bound_by_hand(region, numbers, known)
     assert bounds.is_complete
+
+
+@settings(max_examples=150)
+@given(st.lists(statements(LABELS, parts=2), max_size=3), st.lists(counts(), max_size=4), terms(LABELS))
+def test_without_a_division_into_cases_bounds_hold_and_may_be_wider(facts, known, region):
+    numbers = all_numbers(facts, known, open_universe=False)
+    with mock.patch.object(_Branching, "_divide", side_effect=AssertionError("cases were distinguished")):
+        if not len(numbers):
+            with suppress(ContradictionError):
+                bound_count(Knowledge(facts, open_universe=False), region, known, is_divided=False)
+            return
+        bounds = bound_count(Knowledge(facts, open_universe=False), region, known, is_divided=False)
+    low, high = bound_by_hand(region, numbers, known)
+    assert bounds.low <= low
+    assert bounds.high is None or (high is not None and high <= bounds.high)
 
 
 @settings(max_examples=150)

@@ -53,6 +53,8 @@ class Problem:
         Objects found so far, shared by the searches for both bounds.
     further
         The effort for counts beyond the most relevant, shared likewise.
+    is_divided
+        Whether regions are divided until objects are whole, which may take most of the time.
     """
 
     objects: Objects
@@ -61,6 +63,7 @@ class Problem:
     terms: dict[int, Term]
     known: list[set[int]] = field(default_factory=list)
     further: Effort = field(default_factory=lambda: Effort(_FURTHER_REGIONS))
+    is_divided: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +163,10 @@ class _Branching:
         literals = dict.fromkeys([problem.question, *(row.literal for row in rows)])
         invented = [parts for literal in literals for parts in problem.objects.invent(literal)]
         self.root = Programme(problem.objects, problem.question, self._rows, [*invented, *seeds], effort)
-        self._branches = len(rows) <= _MOST_ROWS_TO_BRANCH and all(
-            max(row.low, row.high or 0) <= _MOST_OBJECTS_TO_BRANCH for row in rows
+        self._branches = (
+            problem.is_divided
+            and len(rows) <= _MOST_ROWS_TO_BRANCH
+            and all(max(row.low, row.high or 0) <= _MOST_OBJECTS_TO_BRANCH for row in rows)
         )
         self._solution: list[tuple[set[int], float]] = []
         self._reached: int | None = None  # the best value of whole numbers so far

@@ -31,7 +31,9 @@ _MOST_SHORTENED: Final = 40  # counts of a proof from which superfluous ones are
 _MOST_EXPLAINED: Final = 9  # sets in an inequality whose facts are found by looking at all their regions
 
 
-def bound_count(knowledge: Knowledge, region: Term | str, counts: Iterable[Count] = ()) -> CountBounds:
+def bound_count(
+    knowledge: Knowledge, region: Term | str, counts: Iterable[Count] = (), *, is_divided: bool = True
+) -> CountBounds:
     """Return the least and the most objects of a set that facts and counts allow, with the proofs.
 
     Parameters
@@ -42,6 +44,9 @@ def bound_count(knowledge: Knowledge, region: Term | str, counts: Iterable[Count
         The set: a term, or its text.
     counts
         The known counts.
+    is_divided
+        Whether cases are distinguished where a bound would need a fraction of an object. Without, the search is much
+        faster among few objects, and a bound may be wider.
 
     Raises
     ------
@@ -56,7 +61,8 @@ def bound_count(knowledge: Knowledge, region: Term | str, counts: Iterable[Count
     at least 300: |A & B| >= |A| + |B| - |C| = 700 + 600 - 1,000 = 300
     at most 600: |A & B| <= |B| = 600
     """
-    return _Counting(knowledge, parse_set(region) if isinstance(region, str) else region, counts).bound()
+    whole = parse_set(region) if isinstance(region, str) else region
+    return _Counting(knowledge, whole, counts, is_divided=is_divided).bound()
 
 
 def bound_numbers(knowledge: Knowledge, region: Term, counts: Iterable[Count] = ()) -> tuple[int, int | None, bool]:
@@ -102,8 +108,8 @@ class _Resolved:
 class _Counting:
     """The state of a question: counts by literal, proofs, and explanations of the proofs."""
 
-    def __init__(self, knowledge: Knowledge, region: Term, counts: Iterable[Count]) -> None:
-        self._knowledge, self._region = knowledge, region
+    def __init__(self, knowledge: Knowledge, region: Term, counts: Iterable[Count], *, is_divided: bool = True) -> None:
+        self._knowledge, self._region, self._is_divided = knowledge, region, is_divided
         self._search = knowledge.open_search()
         self._question = knowledge.find_literal(region)
         self._lows: dict[int, tuple[Count, Statement | None]] = {}  # by literal: the highest lower bound, and its fact
@@ -197,7 +203,8 @@ class _Counting:
             for row in _make_rows(literal, lows.get(literal, 0), highs.get(literal))
         ]
         ordered = order_rows(self._search.reasoner, self._question, rows)
-        problem = Problem(Objects(self._search.reasoner, claims.empty), self._question, tuple(ordered), self._terms)
+        objects = Objects(self._search.reasoner, claims.empty)
+        problem = Problem(objects, self._question, tuple(ordered), self._terms, is_divided=self._is_divided)
         low = shorten(problem, bound_below_or_above(problem, 1))
         bounded = [row.literal for row in rows if row.high is not None]
         if low.value is None or problem.objects.find_cover(self._question, bounded) is None:
