@@ -1,5 +1,6 @@
 """Queries that a client waits for: metadata without Spark, known counts, limits, and errors as VOTables."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -7,9 +8,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+import provenn
 from provenn.archive.workshop import Workshop
+from provenn.tap.known_counts import find_known_count
+from provenn.tap.schema_queries import parse_adql
+from provenn.web import create_app
+from provenn.web.guarding import guard_app
 from tests.programs import lint_votable
-from tests.tap.conftest import NUMBER
+from tests.tap.conftest import NUMBER, TestClient
 
 VOTABLE = "{http://www.ivoa.net/xml/VOTable/v1.3}"
 
@@ -93,6 +99,16 @@ def test_a_count_is_computed_once(client):
     with mock.patch.object(Workshop, "pipeline", side_effect=AssertionError("Spark was wanted")):
         assert rows_of(client, "SELECT COUNT(*) AS n FROM stars WHERE hip <= 123") == [count]
         assert rows_of(client, "SELECT COUNT(*) FROM catalogs.stars WHERE hip < 124 AND hip < 500") == [count]
+
+
+def test_what_follows_from_other_counts_is_left_to_the_run(client, archive):
+    """Proofs may take long, and whoever asks for a known count must not wait for them."""
+    rows_of(client, "SELECT COUNT(*) AS n FROM stars WHERE hip <= 200")
+    query = "SELECT COUNT(*) AS n FROM stars WHERE NOT (hip <= 200)"
+    with mock.patch("provenn.targets.sinks.derive_count", side_effect=AssertionError("a count was derived")):
+        assert find_known_count(archive, query, parse_adql(query)) is None
+    assert rows_of(client, query) == [[NUMBER - 200]]
+    assert find_known_count(archive, query, parse_adql(query)).number == NUMBER - 200
 
 
 def test_no_rows_are_the_columns_alone(client, no_spark):
@@ -183,6 +199,38 @@ def test_votlint_finds_nothing_wrong(client, tmp_path: Path, path, name):
     file.write_bytes(answer.content)
     report = lint_votable(file)
     assert not [line for line in report.splitlines() if line.startswith(("ERROR", "WARNING"))], report
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory) -> Iterator[tuple[TestClient, Path]]:
+    """A client of a service for a catalog of a file, and the folder of the file."""
+    folder = tmp_path_factory.mktemp("ada's files")
+    (folder / "nearby.csv").write_text("hip,ra,dec\n1,10.1,20.0\n2,10.4,20.2\n")
+    with provenn.open(folder / "survey", progress=False, notify=False) as archive:
+        stars = archive.ingest("stars", str(folder / "nearby.csv"), key="hip", population="star")
+        stars.select("dec > 20", name="bright")
+        with TestClient(guard_app(create_app(archive)), base_url="http://127.0.0.1") as client:
+            yield client, folder
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/tap/sync?LANG=ADQL&QUERY=SELECT * FROM TAP_SCHEMA.tables",
+        "/tap/tables",
+        "/tap/examples",
+        "/scs/stars/capabilities",
+        "/datalink/links?ID=stars",
+        *(f"/datalink/provenance?ID=bright&RESPONSEFORMAT={name}" for name in ("PROV-JSON", "PROV-XML", "OPENLINEAGE")),
+    ],
+)
+def test_nobody_learns_where_files_lie(placed, path):
+    client, folder = placed
+    answer = client.get(f"{path}&RESPONSEFORMAT=csv" if "sync" in path else path)
+    assert answer.status_code == 200
+    assert str(folder) not in answer.text
+    if "links" not in path and "examples" not in path:
+        assert "nearby.csv" in answer.text, "the name of the file says what it is"
 
 
 def test_vosi_for_each_catalog_with_a_position(client):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,7 +16,7 @@ from provenn.files.table_metadata import is_frame_keyword, is_time_keyword
 from provenn.sky.positions import DEGREES, find_position_attributes
 from provenn.targets.plan import Plan
 from provenn.targets.steps import Scan, walk_steps
-from provenn.words.definition_words import describe_stored_definition
+from provenn.words.definition_words import describe_publicly
 from provenn.words.vocabulary import Vocabulary
 
 __all__ = ["make_file_notes"]
@@ -37,10 +37,7 @@ def make_file_notes(reading: Reading, plan: Plan) -> FileNotes:
         members = cone(catalog)
         bases = _find_contributing_bases(catalog).values()
     word = Vocabulary.of(reading, [member.digest for member in members], {}).word
-    lineage = tuple(
-        _describe_origin(member, word(member.digest), [word(part.digest) for part in member.dependencies])
-        for member in members
-    )
+    lineage = tuple(_describe_origin(member, word) for member in members)
     metadata, left_out = _merge_metadata(sorted((word(base.digest), base.digest, base) for base in bases))
     first = lineage[-1] if catalog is not None else None
     return FileNotes(
@@ -54,14 +51,11 @@ def make_file_notes(reading: Reading, plan: Plan) -> FileNotes:
     )
 
 
-def _describe_origin(catalog: Catalog, name: str, parts: Sequence[str]) -> LineageNote:
-    """Return the note about a catalog of the lineage; for base files it names only the last part of the path."""
-    parameters, notes = catalog.parameters(), catalog.notes()
-    if isinstance(catalog, Base):
-        notes = {**notes, "location": str(notes["location"]).rstrip("/").rpartition("/")[2]}
+def _describe_origin(catalog: Catalog, word: Callable[[str], str]) -> LineageNote:
+    """Return the note about a catalog of the lineage."""
     made_from = tuple(dict.fromkeys(part.digest for part in catalog.dependencies))
-    words = describe_stored_definition(catalog.kind, parameters, notes, parts)
-    return LineageNote(catalog.digest, catalog.kind, name, words, made_from, parameters)
+    words = describe_publicly(catalog, word)
+    return LineageNote(catalog.digest, catalog.kind, word(catalog.digest), words, made_from, catalog.parameters())
 
 
 def _find_contributing_bases(catalog: Catalog) -> dict[CatalogDigest, Base]:

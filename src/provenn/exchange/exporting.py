@@ -24,6 +24,7 @@ def export_lineage(
     *,
     format: LineageFormat = "openlineage",  # noqa: A002 - as the command
     namespace: str = "provenn",
+    shows_folders: bool = True,
 ) -> None:
     """Write lineage for external systems to read.
 
@@ -41,6 +42,8 @@ def export_lineage(
         ``"openlineage"``: events, a line of JSON each; or W3C PROV as ``"prov-json"``, ``"prov-n"``, ``"prov-xml"``.
     namespace
         The OpenLineage namespace of the datasets and jobs.
+    shows_folders
+        Whether files are named with their folders; otherwise only by the last part of their path.
 
     Raises
     ------
@@ -56,7 +59,8 @@ def export_lineage(
         raise FormatError(f"lineage is not written as {format!r}", hint=hint)
     if which is not None:
         archive.catalog(which)  # before anything is written
-    entries: Iterator[Record | Activity] = chain(read_records(archive, which), read_activities(archive, which))
+    records = read_records(archive, which, shows_folders=shows_folders)
+    entries: Iterator[Record | Activity] = chain(records, read_activities(archive, which))
     try:
         if format == "openlineage":
             from provenn.exchange.openlineage_events import write_event  # noqa: PLC0415 - an extra

@@ -18,7 +18,7 @@ from provenn.database.transactions import Reading
 from provenn.definitions import base_locations, catalog_names, search
 from provenn.definitions.catalog_store import CatalogEntry, find_entries, get_catalogs, resolve_catalog
 from provenn.definitions.search import CatalogFilter
-from provenn.words.definition_words import describe_definition
+from provenn.words.definition_words import describe_definition, describe_publicly, drop_folder
 from provenn.words.vocabulary import SHORT
 
 __all__ = ["Activity", "Record", "read_activities", "read_records"]
@@ -96,23 +96,25 @@ class Activity:
         return f"{self.kind} {self.number}"
 
 
-def read_records(archive: Archive, which: str | None = None) -> Iterator[Record]:
+def read_records(archive: Archive, which: str | None = None, *, shows_folders: bool = True) -> Iterator[Record]:
     """Yield a catalog and the lineage, dependencies first; or all catalogs, the oldest first."""
     with archive.context.database.reading() as reading:  # a single snapshot, regardless of how long the export takes
         if which is None:
             start = 0
             while page := search.search_catalogs(reading, CatalogFilter(), sort="oldest", start=start, most=_PAGE):
-                yield from _build_records(reading, page)
+                yield from _build_records(reading, page, shows_folders)
                 start += len(page)
         else:
             digest = resolve_catalog(reading, which)
             whole = cone(get_catalogs(reading, [digest])[digest])
             entries_by_digest = find_entries(reading, [catalog.digest for catalog in whole])
-            yield from _build_records(reading, [entries_by_digest[catalog.digest] for catalog in whole])
+            entries = [entries_by_digest[catalog.digest] for catalog in whole]
+            yield from _build_records(reading, entries, shows_folders)
 
 
-def _build_records(reading: Reading, page: Sequence[CatalogEntry]) -> Iterator[Record]:
+def _build_records(reading: Reading, page: Sequence[CatalogEntry], shows_folders: bool) -> Iterator[Record]:
     """Yield the records of a page of catalogs."""
+    describe = describe_definition if shows_folders else describe_publicly
     definitions = get_catalogs(reading, [entry.digest for entry in page])
     catalogs = [definitions[entry.digest] for entry in page]
     parts = {part.digest for catalog in catalogs for part in catalog.dependencies}
@@ -124,9 +126,9 @@ def _build_records(reading: Reading, page: Sequence[CatalogEntry]) -> Iterator[R
         yield Record(
             catalog,
             entry.names,
-            describe_definition(catalog, lambda digest: words.get(digest, digest[:SHORT])),
+            describe(catalog, lambda digest: words.get(digest, digest[:SHORT])),
             tuple((part, names_by_digest.get(part.digest, ())) for part in dict.fromkeys(catalog.dependencies)),
-            "" if sighting is None else sighting.location,
+            "" if sighting is None else sighting.location if shows_folders else drop_folder(sighting.location),
             entry.created_at,
             entry.created_by,
         )

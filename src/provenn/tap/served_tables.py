@@ -16,7 +16,7 @@ from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
 from provenn.sky.positions import find_position_attributes, read_angle_unit
 from provenn.tap.column_types import ColumnType, find_column_type
-from provenn.words.definition_words import describe_definition
+from provenn.words.definition_words import describe_publicly
 from provenn.words.vocabulary import Vocabulary
 
 __all__ = ["SCHEMA", "ForeignKey", "ServedColumn", "ServedTable", "TableCache", "find_table", "quote_name"]
@@ -131,7 +131,7 @@ def _read_tables(reading: Reading) -> Iterable[ServedTable]:
     words = Vocabulary.of(reading, [], {}, (), list(names))
     for record in records:
         definition = definitions[record.catalog]
-        text = describe_definition(definition, words.word)
+        text = describe_publicly(definition, words.word)  # registries copy it
         yield ServedTable(
             SCHEMA,
             quote_name(record.name),

@@ -48,7 +48,7 @@ def show_provenance(archive: ServedArchive, request: Request) -> Response:
         raise TapError("the parameter ID is missing", hint="add ID=DIGEST, or the name of a catalog")
     lineage_format, media_type = _FORMATS[name]
     file = StringIO()
-    export_lineage(archive, file, parameters["ID"], format=lineage_format)
+    export_lineage(archive, file, parameters["ID"], format=lineage_format, shows_folders=False)
     return Response(file.getvalue(), media_type=media_type)
 
 
