@@ -27,6 +27,7 @@ BAD = [
     ("SELECT hip FROM stars LIMIT 5", "ADQL has no LIMIT", "TOP", 1, 23),
     ("SELECT hip FROM stars FETCH FIRST 5 ROWS ONLY", "ADQL has no FETCH", "TOP", 1, 23),
     ("SELECT TOP x hip FROM stars", "", "", 1, None),
+    ("SELECT TOP 1.5 hip FROM stars", "TOP and OFFSET take a whole number", "write the number", 1, None),
     ("SELECT hip, FROM stars", "nothing follows this comma", "remove", 1, 11),
     ("SELECT hip FROM stars WHERE hip IN (1,)", "nothing follows this comma", "remove", 1, 38),
     ("SELECT hip FROM stars ORDER BY hip,", "nothing follows this comma", "remove", 1, 35),
@@ -92,6 +93,31 @@ BAD = [
     ("SELECT hip FROM stars WHERE Name LIKE con", "the pattern of LIKE is not a text", "quotes", 1, 29),
     ("SELECT con, vmag FROM stars GROUP BY con", "", "", 1, None),
     ("SELECT hip FROM stars UNION SELECT hip, vmag FROM stars", "1 columns cannot be combined with 2", "", 1, None),
+    ("SELECT hip FROM stars WHERE vmag = 'a'", "vmag is a number (double), and 'a' is a text: they cannot be compared", "CAST", 1, 29),
+    ("SELECT hip FROM stars WHERE hip IN (1, '2')", "hip is a number (int), and '2' is a text", "without quotes: 2", 1, 29),
+    ("SELECT hip FROM stars WHERE vmag BETWEEN '1' AND 2", "vmag is a number (double), and '1' is a text", "quotes: 1", 1, 29),
+    ("SELECT hip FROM stars WHERE Name > 3", "Name is a text (string), and 3 is a number", "in quotes: '3'", 1, 29),
+    ("SELECT hip FROM stars WHERE hip LIKE '1%'", "LIKE takes a text, and hip is a number (int)", "VARCHAR", 1, 29),
+    ("SELECT hip FROM stars WHERE seen > 'soon'", "'soon' is not a moment", "TIMESTAMP('", 1, None),
+    ("SELECT hip FROM stars WHERE seen = 3", "seen is a moment (timestamp), and 3 is a number", "TIMESTAMP('", 1, 29),
+    ("SELECT s.hip FROM stars AS s JOIN cons AS c ON s.hip = c.con", "hip is a number (int), and con is a text", "CAST", 1, 48),
+    ("SELECT hip FROM stars WHERE hip IN (SELECT con FROM cons)", "con of the subquery is a text", "CAST", 1, 29),
+    ("SELECT hip FROM stars WHERE hip = (SELECT MAX(con) FROM cons)", "is a text", "CAST", 1, 29),
+    ("SELECT con FROM stars GROUP BY con HAVING COUNT(*) > 'x'", "COUNT(*) is a number (bigint)", "CAST", 1, 43),
+    ("SELECT Name + 1 AS x FROM stars", "+ takes a number, and Name is a text (string)", "DOUBLE PRECISION", 1, 8),
+    ("SELECT ROUND(Name) AS x FROM stars", "ROUND takes a number, and Name is a text", "DOUBLE PRECISION", 1, 14),
+    ("SELECT SUM(Name) AS x FROM stars", "SUM takes a number, and Name is a text", "DOUBLE PRECISION", 1, 12),
+    ("SELECT UPPER(hip) AS x FROM stars", "UPPER takes a text, and hip is a number", "VARCHAR", 1, 14),
+    ("SELECT hip || 'a' AS x FROM stars", "|| takes a text, and hip is a number", "VARCHAR", 1, 8),
+    ("SELECT vmag & 1 AS x FROM stars", "& takes whole numbers, and vmag is a number (double)", "BIGINT", 1, 8),
+    ("SELECT COALESCE(hip, 'none') AS x FROM stars", "COALESCE has results of one type", "CAST", 1, None),
+    ("SELECT CASE WHEN hip > 1 THEN hip ELSE 'none' END AS x FROM stars", "CASE has results of one type", "CAST", 1, None),
+    ("SELECT hip FROM stars WHERE DISTANCE(Name, dec, 1, 2) < 3", "DISTANCE takes a number, and Name is a text", "", 1, 38),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(Name, dec), CIRCLE(1, 2, 3))", "POINT takes a number", "", 1, 48),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 2, Name))", "CIRCLE takes a number", "", 1, 71),
+    ("SELECT ivo_healpix_index(3, Name, dec) AS x FROM stars", "IVO_HEALPIX_INDEX takes a number", "", 1, 29),
+    ("SELECT hip FROM stars UNION SELECT con FROM cons", "UNION does not mix types: hip is a number", "CAST", 1, None),
+    ("SELECT hip FROM stars JOIN (SELECT con AS hip FROM cons) AS c USING (hip)", "a join does not mix types", "CAST", 1, None),
 ]  # fmt: skip
 
 
@@ -122,6 +148,28 @@ def test_deep_nesting_is_refused(world):
 )
 def test_truth_values_are_conditions(world, condition):
     world.translate(f"SELECT hip FROM stars WHERE {condition}")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "seen > '2020-02-01'",
+        "seen BETWEEN '2020-02' AND '2020-03-01 12:00:00'",
+        "(vmag > 3) = TRUE",
+        "(vmag > 3) = 'true'",
+        "(vmag > 3) = 1",
+        "vmag = NULL",
+        "Name IN ('a', NULL)",
+        "CAST(hip AS VARCHAR(5)) = '3'",
+        "Name = CAST(3 AS VARCHAR(5))",
+    ],
+)
+def test_values_that_fit_are_compared(world, condition):
+    world.translate(f"SELECT hip FROM stars WHERE {condition}")
+
+
+def test_spark_compares_texts_with_numbers_in_its_own_dialect(world):
+    world.translate("SELECT hip FROM stars WHERE vmag = '3'", dialect="spark")
 
 
 def test_spark_reads_texts_beside_and_as_truth_values(world):

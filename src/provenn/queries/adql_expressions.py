@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from provenn.errors import did_you_mean
+from provenn.queries.adql_arguments import mark_argument
 from provenn.queries.adql_functions import FUNCTIONS, REFUSED, build_cast
 from provenn.queries.adql_geometry import (
     GEOMETRIES,
@@ -67,7 +68,8 @@ def _rewrite_node(node: exp.Expr) -> exp.Expr:
         case exp.Like() | exp.ILike():
             return _rewrite_pattern(node)
         case exp.DPipe():
-            return exp.Anonymous(this="concat", expressions=[node.this.copy(), node.expression.copy()])
+            parts = [mark_argument(part, "||", "text") for part in (node.this, node.expression)]
+            return exp.Anonymous(this="concat", expressions=parts)
         case exp.Anonymous():
             return _rewrite_call(node)
     if isinstance(node, _COMPARISONS):
@@ -109,4 +111,6 @@ def _rewrite_call(node: exp.Anonymous) -> exp.Expr:
         wanted = f"{function.least}" if function.least == function.most else f"{function.least} or {function.most}"
         noun = "argument" if wanted == "1" else "arguments"
         raise AdqlRefusalError(f"{name.upper()} takes {wanted} {noun}, not {len(arguments)}")
-    return function.build(*(argument.copy() for argument in arguments))
+    if function.takes is None:
+        return function.build(*(argument.copy() for argument in arguments))
+    return function.build(*(mark_argument(argument, name, function.takes) for argument in arguments))

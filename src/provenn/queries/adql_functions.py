@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from provenn.queries.adql_arguments import ValueKind
 from provenn.queries.adql_features import STRING_GROUP, list_function_names
 from provenn.queries.adql_refusal import AdqlRefusalError
 from provenn.queries.reading_text import parse_spark_expression
@@ -26,11 +27,14 @@ class AdqlFunction:
         The numbers of arguments.
     build
         Returns its meaning from its arguments.
+    takes
+        What its arguments are; None if they may be of several kinds.
     """
 
     least: int
     most: int
     build: _Builder
+    takes: ValueKind | None = "number"
 
 
 def _call(name: str) -> _Builder:
@@ -97,10 +101,11 @@ def _read_moment(x: exp.Expr) -> exp.Expr:
 _PLAIN = (
     *("abs", "acos", "asin", "atan", "cos", "cot", "degrees", "exp"),
     *("log10", "radians", "sin", "sqrt", "tan"),
-    *sorted(list_function_names(STRING_GROUP) - {"ilike"}),  # ILIKE is an operator
 )
+_OF_TEXTS = sorted(list_function_names(STRING_GROUP) - {"ilike"})  # ILIKE is an operator
 FUNCTIONS: dict[str, AdqlFunction] = {
     **{name: AdqlFunction(1, 1, _call(name)) for name in _PLAIN},
+    **{name: AdqlFunction(1, 1, _call(name), "text") for name in _OF_TEXTS},
     "atan2": AdqlFunction(2, 2, _call("atan2")),
     "ceiling": AdqlFunction(1, 1, _round_up),
     "floor": AdqlFunction(1, 1, _round_down),
@@ -110,7 +115,7 @@ FUNCTIONS: dict[str, AdqlFunction] = {
     "power": AdqlFunction(2, 2, _call("pow")),
     "round": AdqlFunction(1, 2, _round),
     "sign": AdqlFunction(1, 1, _call("signum")),
-    "timestamp": AdqlFunction(1, 1, _read_moment),
+    "timestamp": AdqlFunction(1, 1, _read_moment, None),
     "truncate": AdqlFunction(1, 2, _truncate),
 }
 """The functions of numbers, texts and moments, by name in lower case."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from provenn.criteria.pixels import PIXEL_NUMBER
+from provenn.queries.adql_arguments import mark_argument
 from provenn.queries.adql_features import GEOMETRY_GROUP, UDF_GROUP, list_function_names
 from provenn.queries.adql_refusal import AdqlRefusalError
 from provenn.queries.adql_shapes import (
@@ -82,7 +83,9 @@ def _read_argument(name: str, tree: exp.Expr) -> Shape:
 def _build_distance(arguments: list[exp.Expr]) -> exp.Expr:
     """Return the call of a distance with four coordinates."""
     if len(arguments) == 4:
-        return exp.Anonymous(this=_DISTANCE, expressions=[argument.copy() for argument in arguments])
+        return exp.Anonymous(
+            this=_DISTANCE, expressions=[mark_argument(argument, "DISTANCE", "number") for argument in arguments]
+        )
     points = [_read_argument("distance", argument) for argument in arguments]
     if len(points) != 2 or not all(isinstance(point, Point) for point in points):
         raise AdqlRefusalError("DISTANCE takes two points, or four numbers", "write DISTANCE(ra1, dec1, ra2, dec2)")
@@ -96,7 +99,7 @@ def _build_pixel_number(arguments: list[exp.Expr]) -> exp.Expr:
         point = _read_argument(_PIXEL, arguments[1])
         position = [point.ra, point.dec] if isinstance(point, Point) else []
     else:
-        position = arguments[1:]
+        position = [mark_argument(argument, _PIXEL, "number") for argument in arguments[1:]]
     if len(position) != 2:
         raise AdqlRefusalError(
             "IVO_HEALPIX_INDEX takes an order and a position", "for example ivo_healpix_index(8, ra, dec)"

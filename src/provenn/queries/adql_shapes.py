@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from provenn.errors import ProvennError
+from provenn.queries.adql_arguments import mark_argument
 from provenn.queries.adql_refusal import AdqlRefusalError
 from provenn.queries.function_names import get_function_name
 from provenn.queries.sky_expressions import build_distance, make_number, read_number
@@ -107,11 +108,12 @@ def read_shape(tree: exp.Expr) -> Shape:
     arguments = _drop_frame(name, call.expressions)
     if name == "point":
         _check_count(name, arguments, "2 coordinates", len(arguments) == 2)
-        return Point(arguments[0], arguments[1])
+        return Point(*(mark_argument(part, "POINT", "number") for part in arguments))
     coordinates = _spread_points(arguments)
     if name == "circle":
         _check_count(name, coordinates, "a centre and a radius", len(coordinates) == 3)
-        return _check_circle(Circle(Point(coordinates[0], coordinates[1]), coordinates[2]))
+        ra, dec, radius = (mark_argument(part, "CIRCLE", "number") for part in coordinates)
+        return _check_circle(Circle(Point(ra, dec), radius))
     if name == "box":
         _check_count(name, coordinates, "a centre, a width and a height", len(coordinates) == 4)
         return _build_region(_list_box_corners(_read_constants(name, coordinates)))

@@ -11,12 +11,14 @@ from dataclasses import replace
 from sqlglot import exp
 
 from provenn.errors import QueryError
+from provenn.queries.adql_dialect import ADQL
 from provenn.queries.reading_context import MOST_NODES, QueryReading, QueryTable, Surroundings, Tables
 from provenn.queries.reading_expressions import Names
 from provenn.queries.reading_order import add_limit, find_limit, read_order
 from provenn.queries.reading_selects import read_select
 from provenn.queries.reading_tables import read_from
 from provenn.queries.reading_text import parse_query
+from provenn.queries.reading_types import check_columns
 from provenn.queries.renumbering import count_nodes, measure_depth
 from provenn.queries.scopes import Scope, Source
 from provenn.queries.tree import Node, ProjectNode, SetOperationKind, SetOperationNode, refer_to
@@ -147,6 +149,9 @@ class _Reader:
         if len(left.columns) != len(right.columns):
             problem = f"{len(left.columns)} columns cannot be combined with {len(right.columns)}"
             self.reading.refuse(operation, problem, "select as many columns on both sides")
+        if self.reading.dialect == ADQL:
+            pairs = list(zip(left.columns, right.columns, strict=True))
+            check_columns(self.reading, pairs, operation, type(operation).__name__.upper())
         columns = tuple(self.reading.make_column(column.name) for column in left.columns)
         for column, own, other in zip(columns, left.columns, right.columns, strict=True):
             if self.reading.get_type(own.symbol) == self.reading.get_type(other.symbol):

@@ -11,12 +11,14 @@ from sqlglot.errors import UnsupportedError
 
 from provenn.criteria.syntax import find_position
 from provenn.errors import did_you_mean
+from provenn.queries.adql_arguments import remove_marks
 from provenn.queries.adql_dialect import ADQL
 from provenn.queries.adql_expressions import rewrite_expression
 from provenn.queries.function_names import is_aggregate
 from provenn.queries.reading_conditions import check_conditions
 from provenn.queries.reading_context import QueryReading, Surroundings
 from provenn.queries.reading_text import convert_to_spark
+from provenn.queries.reading_types import check_types
 from provenn.queries.reading_units import check_units, resolve_units
 from provenn.queries.refusals import check_dialect, check_functions
 from provenn.queries.scopes import ColumnMatch, Scope
@@ -74,6 +76,9 @@ def read_expression(reading: QueryReading, tree: exp.Expr, names: Names) -> exp.
     resolved: exp.Expr = holder.this
     resolved.pop()
     check_conditions(reading, resolved, tree, is_condition=names.is_condition)
+    if reading.dialect == ADQL:
+        check_types(reading, resolved, tree)
+        resolved = remove_marks(resolved)
     if not reading.is_spark:
         try:
             resolved = convert_to_spark(resolved)

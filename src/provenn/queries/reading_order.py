@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from provenn.queries.adql_dialect import ADQL
 from provenn.queries.reading_context import QueryReading
 from provenn.queries.reading_expressions import Names, read_expression
 from provenn.queries.tree import LimitNode, Node, NodeOrder, SortNode
@@ -107,7 +108,8 @@ def _read_count(reading: QueryReading, tree: exp.Expr | None, place: exp.Expr) -
     if tree is None:
         return 1  # FETCH FIRST ROW ONLY
     if not (isinstance(inner, exp.Literal) and inner.is_int):
-        reading.refuse(place, "LIMIT and OFFSET take a whole number here", "write the number")
+        word = "TOP" if reading.dialect == ADQL else "LIMIT"
+        reading.refuse(place, f"{word} and OFFSET take a whole number here", "write the number")
     return int(inner.name)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from provenn.errors import QueryError, UnknownCatalogError
+from provenn.queries.adql_dialect import ADQL
 from provenn.queries.function_names import GENERATORS, get_function_name
 from provenn.queries.reading_context import QueryReading, Surroundings, has_subquery
 from provenn.queries.reading_expressions import Names, has_aggregate, has_window, read_expression
 from provenn.queries.reading_text import COMMA
+from provenn.queries.reading_types import check_columns
 from provenn.queries.scopes import Scope, Source
 from provenn.queries.tree import (
     Column,
@@ -204,6 +206,8 @@ class _FromReader:
         pairs: list[tuple[Column, Column]] = []
         if names is not None:
             pairs = [(self.find_key(join, left_scope, name), self.find_key(join, right_scope, name)) for name in names]
+            if self.reading.dialect == ADQL:
+                check_columns(self.reading, pairs, join, "a join")
             if pairs:
                 condition = exp.and_(*(exp.EQ(this=refer_to(a), expression=refer_to(b)) for a, b in pairs), copy=False)
         elif join.args.get("on") is not None:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from provenn import deadline
+from provenn.criteria.types import INT, STRING
 from provenn.errors import QueryError, TapError, UnknownCatalogError, did_you_mean
 from provenn.queries.adql_dialect import ADQL
 from provenn.queries.reading_context import QueryTable
@@ -108,7 +109,8 @@ class _SchemaTables:
         if table is None:
             hint = did_you_mean(parts[-1].lower(), _BY_NAME) or f"the tables are {', '.join(_BY_NAME)}"
             raise UnknownCatalogError(f"{TAP_SCHEMA} has no table {parts[-1]}", hint=hint)
-        return QueryTable(table.name, tuple(column.name.strip('"') for column in table.columns))
+        types = {column.name.strip('"'): INT if column.type.datatype == "int" else STRING for column in table.columns}
+        return QueryTable(table.name, tuple(types), types=types)
 
 
 def _write_for_sqlite(tree: exp.Expr) -> str:
