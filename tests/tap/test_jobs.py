@@ -100,7 +100,8 @@ def test_limits_are_within_those_of_the_service(client):
     wanted = datetime.now(UTC) + timedelta(hours=2)
     client.post(f"{path}/destruction", data={"DESTRUCTION": wanted.isoformat()})
     assert client.get(f"{path}/destruction").text[:16] == wanted.isoformat()[:16]
-    assert client.post(f"{path}/destruction", data={"DESTRUCTION": "tomorrow"}).status_code == 400
+    for wrong in ("tomorrow", "0001-01-01T00:00:00+23:00", "9999-12-31T23:59:59-23:59"):
+        assert client.post(f"{path}/destruction", data={"DESTRUCTION": wrong}).status_code == 400
     client.post(f"{path}/destruction", data={"DESTRUCTION": "2001-01-01T00:00:00Z"})
     assert client.get(path).status_code == 404, "its time has come"
 

@@ -107,11 +107,11 @@ def read_moment(text: str) -> datetime:
     """
     try:
         moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # in UTC, the first or last day of the calendar may lie outside of it
         raise TapError(
             f"expected a moment in ISO 8601, got {text[:40]!r}", hint="for example 2026-11-18T09:30:00Z"
         ) from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def filter_jobs(jobs: Iterable[UwsJob], parameters: Parameters) -> list[UwsJob]:
