@@ -252,6 +252,7 @@ EXPECTED = {
     "queries/renumbering.py: replace": "a node of a syntax tree",
     "queries/reading_expressions.py: replace": "a node of a syntax tree",
     "queries/reading_groups.py: replace": "a node of a syntax tree",
+    "queries/adql_arguments.py: replace": "a node of a syntax tree",
     "queries/adql_expressions.py: replace": "a node of a syntax tree",
     "queries/reading_units.py: replace": "a node of a syntax tree",
     "queries/reading_windows.py: replace": "a node of a syntax tree",

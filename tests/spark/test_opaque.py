@@ -1,6 +1,7 @@
 """Opaque SQL on Spark: rows, keys, bags, and what goes wrong."""
 
 import math
+import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -92,6 +93,15 @@ def test_a_name_without_a_table_never_means_a_column_of_the_parent(engine, stars
     selection = OpaqueSelection.of(stars, "EXISTS (SELECT 1 FROM input_1 WHERE n = 1)", [names])
     with pytest.raises(DefinitionError, match=r"Spark does not understand .* `n` cannot be resolved"):
         compute(engine, selection)
+
+
+def test_an_error_names_columns_as_people_do(engine, stars, names):
+    selection = OpaqueSelection.of(
+        stars, "EXISTS (SELECT 1 FROM input_1 WHERE n = 1 AND input_1.k = parent.x)", [names]
+    )
+    with pytest.raises(DefinitionError, match=r"Spark does not understand EXISTS\(.*= x\)") as caught:
+        compute(engine, selection)
+    assert not re.search("[0-9a-f]{64}", caught.value.message)
 
 
 def test_the_session_keeps_no_views(engine, stars):

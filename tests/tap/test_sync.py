@@ -238,6 +238,7 @@ def test_vosi_for_each_catalog_with_a_position(client):
     assert "<avail:available>true" in client.get("/scs/stars/availability").text
     assert client.get("/scs/detections/capabilities").status_code == 404, "it has no position"
     assert client.get("/tap/tables/stars").text.count("<column") == 6
+    assert client.get("/tap/tables/catalogs.stars").text == client.get("/tap/tables/stars").text
     assert client.get("/tap/tables/nope").status_code == 404
     assert "<column" not in client.get("/tap/tables?detail=min").text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 
 from sqlglot import exp
 
@@ -23,6 +24,7 @@ from provenn.queries.sky_expressions import IN_UNIT
 
 __all__ = ["rewrite_expression"]
 
+_MOST_DIGITS = 38
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _KNOWN = (*FUNCTIONS, *GEOMETRY_FUNCTIONS, IN_UNIT, "avg", "coalesce", "count", "max", "min", "sum")
 
@@ -59,6 +61,8 @@ def _replace(reading: QueryReading, node: exp.Expr, change: Callable[[exp.Expr],
 def _rewrite_node(node: exp.Expr) -> exp.Expr:
     """Return the meaning of a node whose parts are rewritten."""
     match node:
+        case exp.Literal() if not node.is_string and not _is_possible(node.name):
+            raise AdqlRefusalError(f"{node.name[:60]} is too large", "the largest number is about 1.79e308")
         case exp.Literal() if not node.is_string and "." in node.name and "e" not in node.name.lower():
             return exp.Literal.number(f"{node.name}E0")  # a number with a fraction is a double, not a decimal
         case exp.HexString():
@@ -75,6 +79,11 @@ def _rewrite_node(node: exp.Expr) -> exp.Expr:
     if isinstance(node, _COMPARISONS):
         return build_comparison(node)
     return node
+
+
+def _is_possible(number: str) -> bool:
+    """Tell whether a literal is the number of some type: a whole number of at most 38 digits, or a double."""
+    return len(number.lstrip("0")) <= _MOST_DIGITS if number.isdecimal() else isfinite(float(number))
 
 
 def _rewrite_pattern(node: exp.Expr) -> exp.Expr:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from provenn.errors import QueryError
+from provenn.queries.adql_dialect import ADQL
 from provenn.queries.function_names import get_function_name, is_aggregate
 from provenn.queries.query_writing import write_expression, write_sql
 from provenn.queries.reading_conditions import find_value_type
@@ -214,7 +215,8 @@ class Grouping:
         names |= {column.number: column.name for column in self.scope.visible}
         number = get_number(part) if isinstance(part, exp.Column) else 0
         problem = f"{names.get(number, 'the column')} is neither in GROUP BY nor inside of an aggregate function"
-        self.reading.refuse(place, problem, "add it to GROUP BY, or use max(), min() or first()")
+        functions = "MAX or MIN" if self.reading.dialect == ADQL else "max(), min() or first()"
+        self.reading.refuse(place, problem, f"add it to GROUP BY, or use {functions}")
 
     def build(self, node: Node, original: exp.Expr) -> Node:
         """Return the node of the groups."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from provenn.errors import did_you_mean
+from provenn.queries.adql_dialect import ADQL
 from provenn.queries.function_names import GENERATORS, get_function_name
 from provenn.queries.reading_conditions import find_value_type
 from provenn.queries.reading_context import QueryReading, Surroundings, has_subquery
@@ -141,6 +142,8 @@ class _SelectReader:
             names = replace(names, after=aliases)
         condition = read_expression(self.reading, where.this, replace(names, windows={}, is_condition=True))
         if has_aggregate(condition) or has_window(condition):
+            if self.reading.dialect == ADQL:
+                self.reading.refuse(where, "an aggregate is not allowed in WHERE", "use HAVING")
             self.reading.refuse(where, "an aggregate or a window is not allowed in WHERE", "use HAVING or QUALIFY")
         return self.filter(node, condition)
 

@@ -27,6 +27,9 @@ __all__ = ["filter_rows", "identify_rows", "name_table", "run_query"]
 _COPIES = "\x1fcopies"
 """A column that is no attribute: names of attributes are printable."""
 
+_IDENTITY = re.compile(r"`\w+`\.`[0-9a-f]{64}:([^`]*)`")
+"""A column of an input in a canonical text; people call it by its name."""
+
 
 def name_table(frame: DataFrame, columns: Iterable[tuple[str, str]]) -> DataFrame:
     """Return columns of a frame, given as pairs of old and new name; every table has columns of its own in Spark.
@@ -98,8 +101,9 @@ def _run_text(session: SparkSession, written: str, frames: dict[str, DataFrame],
     except (AnalysisException, ParseException) as error:
         reason = (error.getMessage() or str(error)).strip().splitlines()[0]
         reason = re.sub(r"^\[[A-Z_.0-9]+\] | SQLSTATE: \w+.*$", "", reason)
+        shown = _IDENTITY.sub(r"\1", text.canonical)[:200]
         raise DefinitionError(
-            f"Spark does not understand {text.canonical[:200]}: {reason}",
+            f"Spark does not understand {shown}: {reason}",
             hint="columns of tables and their types must be those of the inputs",
         ) from error
     return result

@@ -76,7 +76,8 @@ def list_tables(jobs: ServedTapJobs, detail: str = "") -> Response:
 def show_table(jobs: ServedTapJobs, name: str) -> Response:
     """Show a table with its columns."""
     for table in (*jobs.list_tables(), *TAP_SCHEMA_TABLES):
-        if name.lower() in (table.name.lower(), table.catalog.lower()):
+        names = [table.name, table.catalog, f"{table.schema}.{table.name}"]  # a query may name the schema, too
+        if name.lower() in map(str.lower, names):
             return make_xml(format_table(table))
     raise UnknownCatalogError(f"there is no table {name[:100]}", hint="/tap/tables lists the tables")
 
