@@ -57,6 +57,8 @@ def test_without_a_division_into_cases_bounds_hold_and_may_be_wider(facts, known
                 bound_count(Knowledge(facts, open_universe=False), region, known, is_divided=False)
             return
         bounds = bound_count(Knowledge(facts, open_universe=False), region, known, is_divided=False)
+        alone = bound_numbers(Knowledge(facts, open_universe=False), region, known, is_divided=False)
+    assert alone[:2] == (bounds.low, bounds.high)
     low, high = bound_by_hand(region, numbers, known)
     assert bounds.low <= low
     assert bounds.high is None or (high is not None and high <= bounds.high)

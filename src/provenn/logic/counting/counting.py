@@ -65,7 +65,9 @@ def bound_count(
     return _Counting(knowledge, whole, counts, is_divided=is_divided).bound()
 
 
-def bound_numbers(knowledge: Knowledge, region: Term, counts: Iterable[Count] = ()) -> tuple[int, int | None, bool]:
+def bound_numbers(
+    knowledge: Knowledge, region: Term, counts: Iterable[Count] = (), *, is_divided: bool = True
+) -> tuple[int, int | None, bool]:
     """Return the bounds of `bound_count` without proofs, and whether none is stricter: proofs take most of the time.
 
     The bounds follow from the facts and counts in the same way; only the search for short proofs is left out.
@@ -75,7 +77,7 @@ def bound_numbers(knowledge: Knowledge, region: Term, counts: Iterable[Count] = 
     ContradictionError
         As for `bound_count`.
     """
-    return _Counting(knowledge, region, counts).bound_numbers()
+    return _Counting(knowledge, region, counts, is_divided=is_divided).bound_numbers()
 
 
 def find_count_conflict(knowledge: Knowledge, counts: Iterable[Count]) -> CountConflict | None:
