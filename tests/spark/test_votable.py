@@ -4,6 +4,7 @@ import base64
 import gzip
 import io
 import math
+import re
 import subprocess
 from pathlib import Path
 
@@ -208,6 +209,27 @@ def test_values_that_do_not_fit_their_field_are_refused_not_cut(field, cell):
     text = votable_of(table_of(f'name="x" {field}', cell))
     with pytest.raises(BaseFilesError, match=r"a\.vot cannot be read as VOTable"):
         read(text)
+
+
+@pytest.mark.parametrize("form", ["binary", "binary2"])
+@pytest.mark.parametrize("further", [{}, {"flag": [True, False, True], "v": [[1.5, 2]] * 3}])
+def test_a_stream_that_ends_within_a_row_is_refused(form, further):
+    written = io.BytesIO()
+    Table({"x": [1, 2, 3], **further}).write(written, format="votable", tabledata_format=form)
+    text = written.getvalue().decode()
+    found = re.search(r"(<STREAM[^>]*>)(.*?)(</STREAM>)", text, re.DOTALL)
+    assert found is not None
+    data = base64.b64decode(found[2])
+    for size in range(len(data) + 1):
+        for announced in (' nrows="3"', ""):
+            cut = found[1] + base64.encodebytes(data[:size]).decode() + found[3]
+            shorter = text.replace(found[0], cut).replace("<TABLE", f"<TABLE{announced}")
+            rows, rest = divmod(size, len(data) // 3)
+            if rest or (announced and rows < 3):
+                with pytest.raises(BaseFilesError, match=r"end within a row|announces 3 rows"):
+                    read(shorter)
+            else:
+                assert [row["x"] for row in read(shorter)] == [1, 2, 3][:rows]
 
 
 def test_an_array_of_texts_and_a_number_that_is_none_are_refused_in_words():

@@ -71,6 +71,10 @@ def read_votable_batches(
         problem = _NO_FILE.sub("", str(error))
         raise BaseFilesError(f"{name} cannot be read as VOTable: {problem}") from error
     rows = element.array
+    if len(rows) < table.rows:
+        raise BaseFilesError(
+            f"{name} announces {table.rows:,} rows and holds {len(rows):,}", hint="check that it was copied completely"
+        )
     fields = rows.dtype.names or ()
     arrays = [
         _convert_values(np.ma.getdata(rows[field]), np.ma.getmaskarray(rows[field]), str(column.type))
