@@ -75,6 +75,7 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.spark.start_settings": _MACHINE,
         "provenn.spark.warm.asking": _WARM,
         "provenn.spark.warm.attaching": _WARM,
+        "provenn.spark.warm.folder": _WARM,
         "provenn.spark.warm.keeper": _WARM,
         "provenn.spark.warm.messages": _WARM,
         "provenn.spark.warm.surroundings": _MACHINE,
