@@ -261,3 +261,17 @@ def test_each_open_pair_of_three_catalogs_can_be_looked_at(client, archive):
     answer = client.post("/compare/look", data=brought, headers={"Origin": "http://127.0.0.1"})
     assert answer.headers["location"] == "/compare?a=north&b=band&c=west"
     assert "Look at north and band" not in client.get(answer.headers["location"]).text
+
+
+@pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")
+def test_a_picture_that_rests_on_a_declared_fact_names_it(client, placed):
+    """A mistaken declaration empties a catalog: the empty map and plot say why they are empty."""
+    placed.select("ra < 200", name="west"), placed.select("ra < 100", name="far west")
+    placed.archive.declare('disjoint(west, "far west")')
+    for path in ("sky", "sky?also=west", "plot?x=ra&y=dec"):
+        page = " ".join(read(client.get(f"/catalogs/far west/{path}").text).text.split())
+        assert "This rests on a declared fact: fact #1" in page, path
+    assert "0 sources by a declared fact" in " ".join(read(client.get("/catalogs/far west/sky").text).text.split())
+    assert "This rests on" not in client.get("/catalogs/placed/sky").text
+    assert [fact.id for fact in placed.archive["far west"].sky().rests_on] == [1]
+    assert [fact.id for fact in placed.archive["far west"].plot("ra", "dec").rests_on] == [1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +24,7 @@ from provenn.errors import PictureError, TooLargeError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from provenn.knowledge.stored_facts import Fact
     from provenn.targets.engine_choice import EngineChoice
 
 __all__ = ["Plot", "list_plottable", "make_plot"]
@@ -49,6 +50,8 @@ class Plot:
         For arrays: the points of the first sources.
     left_out
         The number of sources without both values: NULL, NaN or infinite.
+    rests_on
+        The declared facts on which the plot rests.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Plot:
     counts: NDArray[np.int64] | None
     curves: tuple[CurvePoints, ...] = ()
     left_out: int = 0
+    rests_on: tuple[Fact, ...] = ()
 
     def svg(self, *, inline: bool = False) -> str:
         """Draw the plot; `inline` uses the colours of the surrounding page."""
@@ -129,20 +133,24 @@ def make_plot(
         raise PictureError(f"{x} and {y} cannot be plotted together: only one of them is an array")
     replan = plan_columns(context, catalog, name, (x,) if x == y else (x, y))
     if are_arrays[0]:
-        return _plot_arrays(context.workshop.collect_first_rows(replan, _CURVES, engine=engine), name, *attributes)
+        plot = _plot_arrays(context.workshop.collect_first_rows(replan, _CURVES, engine=engine), name, *attributes)
+        return replace(plot, rests_on=replan().rests_on)
     subject = f"plot {json.dumps([x, y])}"
     kept: Any = recall_tally(context, catalog, subject)
+    rests_on: tuple[Fact, ...] = ()  # what rests on facts is not kept
     if kept is None:
         rows = replan().rows
         if most is not None and (rows.estimate or rows.high or 0) > most:
             raise TooLargeError(f"the values of {rows.describe('source')} were not counted yet")
         table = context.workshop.collect_for_picture(replan, LIMIT, engine=engine)
         kept = _count_grid(table, x, y)
-        keep_made_tally(context, catalog, subject, kept, replan())
+        plan = replan()
+        keep_made_tally(context, catalog, subject, kept, plan)
+        rests_on = plan.rests_on
     counts = np.zeros((_BINS, _BINS), np.int64)
     counts.ravel()[np.array(kept["cells"], np.int64)] = kept["counts"]
     first, second = (_make_axis(attribute, *kept[side]) for attribute, side in zip(attributes, "xy", strict=True))
-    return Plot(name, first, second, counts, left_out=kept["left_out"])
+    return Plot(name, first, second, counts, left_out=kept["left_out"], rests_on=rests_on)
 
 
 def _is_array(kind: Type) -> bool:

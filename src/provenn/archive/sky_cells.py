@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from provenn.knowledge.stored_facts import Fact
     from provenn.targets.engine_choice import EngineChoice
 
 __all__ = ["DEEPEST_COUNTED", "CellCounts", "CoordinateColumns", "count_cells", "find_position", "find_sources_in_cell"]
@@ -59,12 +60,15 @@ class CellCounts:
         The numbers of the inhabited cells in the nested scheme, sorted, and the number of sources in each.
     unplaced
         The number of sources without a position: NULL, NaN, or a declination beyond a pole.
+    rests_on
+        The declared facts on which the counts rest.
     """
 
     order: int
     numbers: Integers
     counts: Integers
     unplaced: int = 0
+    rests_on: tuple[Fact, ...] = ()
 
     @property
     def total(self) -> int:
@@ -146,8 +150,9 @@ def count_cells(
     cells = _count_table(table, position)
     steps = np.diff(cells.numbers, prepend=0)  # differences are shorter
     content = {"order": cells.order, "numbers": steps.tolist(), "counts": cells.counts.tolist()}
-    keep_made_tally(context, catalog, subject, {**content, "unplaced": cells.unplaced}, replan())
-    return cells
+    plan = replan()
+    keep_made_tally(context, catalog, subject, {**content, "unplaced": cells.unplaced}, plan)
+    return replace(cells, rests_on=plan.rests_on)
 
 
 def find_sources_in_cell(

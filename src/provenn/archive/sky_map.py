@@ -23,6 +23,7 @@ from provenn.sky.points import Points, measure_separation
 if TYPE_CHECKING:
     from provenn.archive.context import Context
     from provenn.catalogs import Catalog
+    from provenn.knowledge.stored_facts import Fact
     from provenn.targets.engine_choice import EngineChoice
 
 __all__ = ["CellLink", "SkyLayer", "SkyMap", "make_sky_map", "name_cell"]
@@ -62,6 +63,11 @@ class SkyMap:
 
     layers: tuple[SkyLayer, ...]
     view: SkyView
+
+    @property
+    def rests_on(self) -> tuple[Fact, ...]:
+        """The declared facts on which the map rests."""
+        return tuple({fact.id: fact for layer in self.layers for fact in layer.cells.rests_on}.values())
 
     @property
     def order(self) -> int:

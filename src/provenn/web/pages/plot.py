@@ -39,6 +39,8 @@ class PlotPage:
         Why the plot is not shown, and whether it is shown if the viewer asks for it.
     problem
         The error in the input.
+    rests_on
+        The declared facts on which the plot rests, in words.
     """
 
     name: str
@@ -51,6 +53,7 @@ class PlotPage:
     refusal: str = ""
     can_be_counted: bool = False
     problem: FormProblem | None = None
+    rests_on: tuple[str, ...] = ()
 
 
 def show_plot(
@@ -85,6 +88,7 @@ def show_plot(
         refusal,
         can_be_counted,
         problem,
+        () if plot is None else tuple(fact.words for fact in plot.rests_on),
     )
 
 

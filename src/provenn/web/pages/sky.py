@@ -101,6 +101,8 @@ class SkyPage:
         The map.
     problem
         The error in the names of the catalogs to draw over it.
+    rests_on
+        The declared facts on which the map rests, in words.
     """
 
     name: str
@@ -115,6 +117,7 @@ class SkyPage:
     attributes: tuple[str, ...]
     svg: str
     problem: FormProblem | None = None
+    rests_on: tuple[str, ...] = ()
 
 
 def show_sky(
@@ -135,9 +138,11 @@ def show_sky(
     sky_map, refusal = see_sky(catalog, *(other for _, other in others), names=(name, *names), most=most)
     place = _read_cell(cell) if cell else None
     part = None
+    rests_on: tuple[str, ...] = ()
     svg = ""
     richest: tuple[RichCell, ...] = ()
     if sky_map is not None:
+        rests_on = tuple(fact.words for fact in sky_map.rests_on)
         if place is not None:
             part = _show_part(catalog, sky_map, *place)
             centre = build_cells(place[0], np.array([place[1]]))
@@ -162,6 +167,7 @@ def show_sky(
         (position.ra, position.dec),
         svg,
         problem,
+        rests_on,
     )
 
 
