@@ -215,6 +215,24 @@ def test_the_reason_of_a_derived_count_names_the_counts(archive):
     assert fact.reason == f"{200 - number} sources by division: 200 - {number}"
 
 
+def test_where_counting_takes_a_moment_only_few_counts_are_considered(tmp_path, monkeypatch):
+    """With many counts, to derive one takes longer than to read a small file."""
+    monkeypatch.setenv("PROVENN_ENGINE", "look")
+    parquet.write_table(pa.table({"id": list(range(60))}), tmp_path / "stars.parquet")
+    with provenn.open(tmp_path / "survey", progress=False) as archive:
+        stars = archive.ingest("stars", tmp_path / "stars.parquet", key="id", population="star", verify=True)
+        low, high = stars.select("id < 30", name="low"), stars.select("id >= 20", name="high")
+        assert [low.count(), high.count()] == [30, 40]
+        assert [stars.select(f"id > {40 + number}").count() for number in range(12)] == [19 - n for n in range(12)]
+        both = low.restrict(high, name="both")
+        with archive.context.database.reading() as reading:
+            derived = derive_count(reading, both.definition)
+            assert derived is not None
+            assert derived.rows == 10
+            assert derive_count(reading, both.definition, is_counted_soon=True) is None
+        assert both.count() == 10
+
+
 def test_counts_are_not_derived_from_declarations(archive):
     """What people say may be wrong, as it is here: these two do not divide the stars, and the count shows it."""
     stars = archive["stars"]

@@ -32,6 +32,9 @@ __all__ = ["MOST_COUNTS", "DerivedCount", "Division", "derive_count"]
 MOST_COUNTS = 100
 """How many of the latest counts of a population are considered, besides the counts of ancestors."""
 
+_FEW_COUNTS = 10
+"""The same where counting takes a moment: to derive a count from many others takes seconds."""
+
 TRIES = 50
 """How many sets are tried as parts of a set: far more than the parts of any real catalog."""
 
@@ -44,7 +47,7 @@ class DerivedCount:
     because: str
 
 
-def derive_count(reading: Reading, catalog: Catalog) -> DerivedCount | None:
+def derive_count(reading: Reading, catalog: Catalog, *, is_counted_soon: bool = False) -> DerivedCount | None:
     """Return how many sources a catalog has, if known counts imply it.
 
     Parameters
@@ -53,17 +56,21 @@ def derive_count(reading: Reading, catalog: Catalog) -> DerivedCount | None:
         The transaction.
     catalog
         The catalog, stored or not.
+    is_counted_soon
+        Whether counting takes a moment: then few counts are considered, and bounds only without further counts.
     """
     matched = _build_matched_sources(catalog)
     if matched is not None:
-        matched_count = derive_count(reading, matched)
+        matched_count = derive_count(reading, matched, is_counted_soon=is_counted_soon)
         if matched_count is not None:
             return DerivedCount(matched_count.rows, "by matched sources: each is in one pair")
     try:
-        counted = _find_counts(reading, catalog)
+        counted = _find_counts(reading, catalog, _FEW_COUNTS if is_counted_soon else MOST_COUNTS)
         knowledge = collect_data_knowledge(reading, catalog, *counted)
         division = Division(knowledge, catalog.digest, _key_by_digest(counted)).count()
-        return division or _derive_from_bounds(reading, knowledge, catalog, counted)
+        if division is not None or (is_counted_soon and len(counted) > _FEW_COUNTS):
+            return division
+        return _derive_from_bounds(reading, knowledge, catalog, counted)
     except (ContradictionError, CorruptArchiveError):  # contradictory or damaged catalogs prove nothing
         return None
 
@@ -100,11 +107,11 @@ def _build_matched_sources(pairs: Catalog) -> Catalog | None:
     return matched if matched.find_single_pairs() is not None else None
 
 
-def _find_counts(reading: Reading, catalog: Catalog) -> dict[Catalog, int]:
+def _find_counts(reading: Reading, catalog: Catalog, most: int) -> dict[Catalog, int]:
     """Return counted catalogs of the same population, with their counts."""
     ancestors = {ancestor.digest: ancestor for ancestor in cone(catalog) if ancestor.population == catalog.population}
     rows = counts.find_counts(reading, ancestors) | verified_keys.find_verified_counts(reading, ancestors)
-    rows |= counts.find_latest_counts(reading, catalog.population.name, MOST_COUNTS)
+    rows |= counts.find_latest_counts(reading, catalog.population.name, most)
     others = catalog_store.get_catalogs(reading, sorted(rows.keys() - ancestors.keys()))
     counted = {(ancestors.get(digest) or others[digest]): number for digest, number in rows.items()}
     pairs_by_source = {

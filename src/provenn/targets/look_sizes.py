@@ -12,10 +12,13 @@ from provenn.targets.match_steps import Match
 from provenn.targets.plan import Plan
 from provenn.targets.steps import FragmentScan, PlanStep, Scan, find_key
 
-__all__ = ["check_size", "walk_needed"]
+__all__ = ["check_size", "is_short", "walk_needed"]
 
 _WIDTH = 8
 """The bytes of a value, roughly."""
+
+_SHORT = 16 * 2**20
+"""The most bytes of a look that takes a moment."""
 
 
 def check_size(plan: Plan) -> None:
@@ -41,6 +44,13 @@ def check_size(plan: Plan) -> None:
     for size, largest in ((whole, LARGEST), (sum(matched.values()), LARGEST_MATCH)):
         if size > largest:
             raise NeedsSpark(f"the plan reads about {size / 2**20:,.0f} MB, and a look at most {largest >> 20} MB")
+
+
+def is_short(plan: Plan) -> bool:
+    """Return whether a look at what a plan reads is known to take a moment."""
+    steps = list(walk_needed(plan.after, plan.needed))
+    is_known = all(step.base.files.row_count is not None for step, _ in steps if isinstance(step, Scan))
+    return is_known and sum(_estimate_scan(step, needed) for step, needed in steps) <= _SHORT
 
 
 def walk_needed(

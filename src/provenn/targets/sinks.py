@@ -20,9 +20,11 @@ from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.look.allowance import LARGEST
 from provenn.look.refusal import NeedsSpark
 from provenn.targets.dividing import derive_count
+from provenn.targets.engine_choice import choose_engine
 from provenn.targets.leaning import find_supporting_facts
 from provenn.targets.learning import learn_count
-from provenn.targets.looking import count_rows, take_look
+from provenn.targets.look_sizes import is_short
+from provenn.targets.looking import count_rows, find_refusal, take_look
 from provenn.targets.plan import Plan
 from provenn.targets.workplace import DataPlace
 
@@ -212,8 +214,9 @@ class CountSink:
             return KnownAnswer(0, is_reasoned=True)
         if plan.catalog is None:
             return None
+        is_counted_soon = choose_engine("auto") != "spark" and is_short(plan) and not find_refusal(plan)
         with place.database.reading() as reading:
-            derived = derive_count(reading, plan.catalog)
+            derived = derive_count(reading, plan.catalog, is_counted_soon=is_counted_soon)
         if derived is None:
             return None
         check_remembered(place, plan)
