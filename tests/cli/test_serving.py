@@ -55,7 +55,7 @@ def test_limits_come_from_options_and_the_environment(survey: Session):
 
 
 def test_quotas_are_set_shown_and_taken_away(survey: Session):
-    assert survey("quota ls") == "no quotas\n"
+    assert survey("quota ls").startswith("no quotas\nhint: provenn quota set")
     shown = survey.json("quota set dan --stored 1.5GB --jobs 2")
     assert (shown["who"], shown["stored"], shown["jobs"]["limit"]) == ("dan", {"limit": 1_500_000_000, "used": 0}, 2)
     survey("quota set --everyone --questions 600 --downloads '20 MB'")

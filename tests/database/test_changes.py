@@ -87,9 +87,9 @@ class TestOneMoment(InSQLite, Opened):
                 assert (reading.viewer, reading.who) == ("ben", "ben")
             with database.reading() as reading:
                 assert reading.viewer is None
-                assert not moment.is_platform_asked
-                reading.platform()
-            assert moment.is_platform_asked
+                assert not moment.platforms
+                platform = reading.platform()
+            assert moment.platforms == {platform}
 
     def test_a_thread_reads_what_it_has_written(self, database):
         def read():

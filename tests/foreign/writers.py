@@ -137,6 +137,7 @@ def write_hats(drawn: Drawn, path: Path) -> None:
     """Write the rows in parts of the sky, by hand."""
     table = arrow_table(drawn)
     table = table.append_column("ra", pa.array(np.linspace(0, 350, drawn.rows)))
+    table = table.append_column("dec", pa.array(np.linspace(-80, 80, drawn.rows)))
     pixels = np.arange(drawn.rows) % 3
     for pixel in np.unique(pixels).tolist():
         place = path / "dataset" / "Norder=0" / "Dir=0"
