@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from provenn.archive.spark_place import SparkPlace
+from provenn.web.standalone_report import make_report
 from tests.web.reading import read
 from tests.web.survey import ODD
 
@@ -70,3 +71,12 @@ def test_odd_names_do_no_harm(client):
     read(page.text)
     assert "<img src=x" not in page.text
     assert client.get("/catalogs/nobody/plot").status_code == 404
+
+
+def test_a_report_has_the_plots_that_were_counted(client, archive):
+    assert make_report(archive, "stars").plots == ()
+    archive["stars"].plot("vmag", "plx", engine="look")
+    (plot,) = make_report(archive, "stars").plots
+    assert "plx" in plot
+    assert '<h2 id="plots">' in client.get("/catalogs/stars/report").text
+    assert make_report(archive, "bright").plots == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,7 @@ from provenn.archive.picture_files import write_svg_file
 from provenn.catalogs import Catalog
 from provenn.catalogs.schema import Attribute
 from provenn.criteria.types import DATE, INTEGRAL, TIMESTAMP, TIMESTAMP_NTZ, Type
+from provenn.data.tallies import find_subjects
 from provenn.display.density_plot import CurvePoints, PlotAxis, density_svg, light_curve_svg
 from provenn.errors import PictureError, TooLargeError
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from provenn.knowledge.stored_facts import Fact
     from provenn.targets.engine_choice import EngineChoice
 
-__all__ = ["Plot", "list_plottable", "make_plot"]
+__all__ = ["Plot", "list_counted_plots", "list_plottable", "make_plot"]
 
 _BINS: Final = 90
 _CURVES: Final = 12
@@ -88,6 +90,13 @@ def list_plottable(catalog: Catalog) -> tuple[str, ...]:
     )
 
 
+def list_counted_plots(context: Context, catalog: Catalog) -> list[tuple[str, str]]:
+    """Return the pairs of attributes whose plots were counted before."""
+    subjects = set(context.read(find_subjects, catalog.digest))
+    names = list_plottable(catalog)
+    return [(x, y) for x, y in product(names, names) if _name_subject(x, y) in subjects]
+
+
 def make_plot(
     context: Context,
     catalog: Catalog,
@@ -135,7 +144,7 @@ def make_plot(
     if are_arrays[0]:
         plot = _plot_arrays(context.workshop.collect_first_rows(replan, _CURVES, engine=engine), name, *attributes)
         return replace(plot, rests_on=replan().rests_on)
-    subject = f"plot {json.dumps([x, y])}"
+    subject = _name_subject(x, y)
     kept: Any = recall_tally(context, catalog, subject)
     rests_on: tuple[Fact, ...] = ()  # what rests on facts is not kept
     if kept is None:
@@ -151,6 +160,11 @@ def make_plot(
     counts.ravel()[np.array(kept["cells"], np.int64)] = kept["counts"]
     first, second = (_make_axis(attribute, *kept[side]) for attribute, side in zip(attributes, "xy", strict=True))
     return Plot(name, first, second, counts, left_out=kept["left_out"], rests_on=rests_on)
+
+
+def _name_subject(x: str, y: str) -> str:
+    """Return the subject of the tally of a plot."""
+    return f"plot {json.dumps([x, y])}"
 
 
 def _is_array(kind: Type) -> bool:

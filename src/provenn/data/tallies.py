@@ -47,6 +47,15 @@ def find_tally(reading: Reading, catalog: CatalogDigest, subject: str) -> Any | 
     return next((content for content in unpacked if content is not None), None)
 
 
+def find_subjects(reading: Reading, catalog: CatalogDigest) -> tuple[str, ...]:
+    """Return the subjects of the tallies of a catalog, as far as the viewer may know them, sorted."""
+    table = tallies.c
+    query = select(table.subject, table.tallied_by, table.tallied_at).where(table.catalog == catalog)
+    subjects = {(subject, CatalogAction(catalog, who, at)) for subject, who, at in reading.connection.execute(query)}
+    visible = filter_visible_actions(reading, {action for _, action in subjects})
+    return tuple(sorted({subject for subject, action in subjects if action in visible}))
+
+
 def is_sound_tally(catalog: CatalogDigest, subject: str, text: str) -> bool:
     """Return whether the text of a tally is as it was written."""
     return _unpack(catalog, subject, text) is not None

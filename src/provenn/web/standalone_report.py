@@ -1,5 +1,7 @@
 """Reports: everything known about a catalog in one self-contained HTML file, for a paper or a ticket."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -14,6 +16,7 @@ from markupsafe import Markup
 from provenn._version import __version__
 from provenn.archive import Archive, Catalog, Description, Provenance, Relation, Stored
 from provenn.archive.lineage_tree import LineageStep
+from provenn.archive.plots import list_counted_plots, make_plot
 from provenn.display.figure import shorten_label
 from provenn.display.markup import make_printable
 from provenn.display.plan import PlanArgument, plan_svg
@@ -29,6 +32,7 @@ _MOST: Final = 200
 _CHAIN: Final = 40
 _LONGEST: Final = 500
 _RELATED: Final = 12
+_PLOTS: Final = 6
 
 # Limits on expensive parts: beyond them a part is reduced or left out, and the report says so.
 _COMPARED: Final = 500
@@ -76,6 +80,8 @@ class Report:
         The stored fragments of the catalog.
     sky
         The map of its sources, if they were counted before; otherwise empty.
+    plots
+        The plots of its attributes that were counted before.
     """
 
     archive: str
@@ -91,6 +97,7 @@ class Report:
     plan: ReportPlan
     stored: tuple[Stored, ...]
     sky: str = ""
+    plots: tuple[str, ...] = ()
 
 
 def make_report(archive: Archive, which: str) -> Report:
@@ -125,6 +132,7 @@ def make_report(archive: Archive, which: str) -> Report:
         plan=_plan_catalog(catalog, len(steps)),
         stored=tuple(archive.fragments(catalog)),
         sky=_draw_counted_sky(catalog),
+        plots=tuple(_draw_counted_plots(catalog)),
     )
 
 
@@ -152,6 +160,14 @@ def _draw_counted_sky(catalog: Catalog) -> str:
     """Return the map of a catalog whose sources were counted before; no data are read for it."""
     sky_map, _ = see_sky(catalog, most=-1)
     return "" if sky_map is None else sky_map.svg(inline=True)
+
+
+def _draw_counted_plots(catalog: Catalog) -> Iterator[str]:
+    """Yield the first plots of a catalog whose values were counted before; no data are read for them."""
+    context, definition = catalog.archive.context, catalog.definition
+    for x, y in list_counted_plots(context, definition)[:_PLOTS]:
+        with suppress(ProvennError):
+            yield make_plot(context, definition, catalog.name, x, y, engine="look", most=-1).svg(inline=True)
 
 
 def _name_archive(place: str) -> str:
