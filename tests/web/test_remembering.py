@@ -184,6 +184,16 @@ def test_an_answer_that_depends_on_the_platform_is_remembered_for_this_platform(
     assert len(calls) == 2
 
 
+def test_an_answer_without_a_platform_asks_for_none(archive):
+    """A worker has no platform, and would leave each question to the server."""
+    database = replace(archive.context.database, platform=lambda: pytest.fail("the platform was asked for"))
+    memory, calls = ViewMemory(archive), []
+    for _ in range(3):
+        own = provenn.Archive(replace(archive.context, database=database))
+        memory.answer(own, lambda archive: calls.append(archive), {}, Remembering())
+    assert len(calls) == 1
+
+
 def test_an_answer_for_two_platforms_is_not_remembered(archive):
     platforms = [Platform(str(number)) for number in range(20)]
     database = replace(archive.context.database, platform=platforms.pop)

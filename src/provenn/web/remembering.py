@@ -132,7 +132,7 @@ class ViewMemory:
         key = (database.viewer, database.who, view.__module__, view.__name__, tuple(sorted(options.items())))
         state = self._read_state()  # before the transaction, which then sees this state or a later one
         kept = self._find(key, how)
-        if kept is not None and not kept.platforms <= {database.platform()}:
+        if kept is not None and kept.platforms and kept.platforms != {database.platform()}:
             kept = None  # Spark runs, or runs on another Java, since the answer was computed
         if kept is not None and kept.database_state == state:
             return kept.answer
