@@ -187,10 +187,14 @@ def test_an_answer_that_depends_on_the_platform_is_remembered_for_this_platform(
 def test_an_answer_without_a_platform_asks_for_none(archive):
     """A worker has no platform, and would leave each question to the server."""
     database = replace(archive.context.database, platform=lambda: pytest.fail("the platform was asked for"))
+    own = provenn.Archive(replace(archive.context, database=database))
     memory, calls = ViewMemory(archive), []
+
+    def ask(archive):
+        calls.append(archive)
+
     for _ in range(3):
-        own = provenn.Archive(replace(archive.context, database=database))
-        memory.answer(own, lambda archive: calls.append(archive), {}, Remembering())
+        memory.answer(own, ask, {}, Remembering())
     assert len(calls) == 1
 
 
