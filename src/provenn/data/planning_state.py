@@ -1,4 +1,4 @@
-"""A cheap value that changes whenever the part of the archive changes that planning reads."""
+"""Cheap values that change whenever the part of the archive changes that planning, or a page, reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from provenn.database.tables import (
 from provenn.database.transactions import Reading
 from provenn.knowledge.stored_facts import read_knowledge_state
 
-__all__ = ["read_planning_state"]
+__all__ = ["read_planning_state", "read_shown_state"]
 
 _NUMBERED: tuple[Column[int], ...] = (name_history.c.id, fragments.c.id, audit.c.id)
 """Numbers that only grow. Preferences, calculators, projects, names and repairs are audited."""
@@ -61,3 +61,16 @@ def read_planning_state(reading: Reading) -> Hashable:
     them. Definitions never change; every other change adds a row, drops a fragment, or is audited.
     """
     return read_knowledge_state(reading), tuple(reading.connection.execute(_STATE).one())
+
+
+_USE = select(func.max(fragments.c.used_at), func.sum(fragments.c.uses), func.count(fragments.c.removed_at))
+
+
+def read_shown_state(reading: Reading) -> Hashable:
+    """Return a value that changes whenever a page about catalogs may show the viewer something else than before.
+
+    Pages show what planning reads, and how fragments are used. The value stays if only proofs, tallies, uses of tokens
+    and runs are recorded: a kept proof or tally is what a page would find again. A page that shows more if something
+    was tallied must look at the tallies itself.
+    """
+    return read_planning_state(reading), tuple(reading.connection.execute(_USE).one())

@@ -19,7 +19,7 @@ from provenn.database.transactions import Reading, Writing
 from provenn.digests import CatalogDigest, content_digest
 from provenn.people.visibility import CatalogAction, filter_visible_actions
 
-__all__ = ["find_tally", "is_sound_tally", "keep_tally"]
+__all__ = ["find_subjects", "find_tally", "is_sound_tally", "keep_tally"]
 
 _LARGEST = 1 << 24
 """The most characters of a tally, unpacked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import select
+from sqlalchemy import exists, select
 
 from provenn.batches import split_batches
 from provenn.catalogs.verbs import CLASSES
@@ -17,11 +17,14 @@ __all__ = ["find_joined_attributes", "find_stored_namesakes"]
 _JOINING = [kind for kind, catalog_class in CLASSES.items() if catalog_class.profile.joins_attributes]
 
 
+# Each attribute that fragments hold is looked up: left to itself, a database may walk through all joined attributes.
 _STORED_JOINED = (
-    select(attributes.c.identity)
-    .join(catalogs, catalogs.c.digest == attributes.c.catalog)
-    .join(fragment_attributes, fragment_attributes.c.identity == attributes.c.identity)
-    .where(catalogs.c.kind.in_(_JOINING))
+    select(fragment_attributes.c.identity)
+    .where(
+        exists()
+        .where(attributes.c.identity == fragment_attributes.c.identity)
+        .where(catalogs.c.digest == attributes.c.catalog, catalogs.c.kind.in_(_JOINING))
+    )
     .limit(1)
 )
 

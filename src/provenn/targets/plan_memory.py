@@ -43,13 +43,18 @@ class PlanMemory(Generic[P]):
             thread, earlier_moment, _, plan = self._latest
             if thread == get_ident() and earlier_moment is moment:  # nothing changes within a moment
                 return plan
+        if moment is not None:
+            with database.reading() as reading:
+                plan = make(reading)
+            self._latest = get_ident(), moment, None, plan  # for this moment only, so its state need not be read
+            return plan
         with database.reading() as reading:
             state = read_planning_state(reading)
             if self._latest is not None:
                 thread, _, earlier_state, plan = self._latest
                 if thread == get_ident() and earlier_state == state:
-                    self._latest = thread, moment, state, plan
+                    self._latest = thread, None, state, plan
                     return plan
             plan = make(reading)
-        self._latest = get_ident(), moment, state, plan
+        self._latest = get_ident(), None, state, plan
         return plan

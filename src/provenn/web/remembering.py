@@ -24,6 +24,7 @@ from sqlalchemy.exc import DBAPIError
 
 from provenn._version import __version__
 from provenn.archive import Archive
+from provenn.data.planning_state import read_shown_state
 from provenn.database.changes import ChangeDetector
 from provenn.database.platform import Platform
 from provenn.database.transactions import Reading
@@ -32,6 +33,7 @@ from provenn.web.accounts import get_current_account
 __all__ = [
     "PageMemory",
     "Remembering",
+    "StateReader",
     "ViewAnswer",
     "ViewMemory",
     "answer_unchanged",
@@ -47,9 +49,36 @@ _MOST_CHARACTERS: Final = 50_000_000
 _MOST_PAGE_CHARACTERS: Final = 30_000_000
 """The number of characters of rendered pages in a memory."""
 
+_MOST_STATES: Final = 200
+"""The number of states of parts of the archive in a memory: one or two for each viewer."""
+
 _REMEMBERED: Final[set[Callable[..., Any]]] = set()
 _REQUEST: Final = "remembering_request"
 """The name of the parameter with the request: no view has one of this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateReader:
+    """Reads states of parts of the archive; what all requests of a viewer share is read once after each change.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    recall
+        Returns the state that a function reads for the viewer of the transaction; by default it is read.
+    """
+
+    reading: Reading
+    recall: Callable[[Callable[[Reading], Hashable], Reading], Hashable] = lambda read, reading: read(reading)
+
+    def read(self, read_part: Callable[[Reading], Hashable]) -> Hashable:
+        """Return the state that a function reads, which depends on nothing but the transaction and its viewer."""
+        return self.recall(read_part, self.reading)
+
+
+def _read_all_shown(states: StateReader, _options: Mapping[str, Any]) -> Hashable:
+    return states.read(read_shown_state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +93,13 @@ class Remembering:
         Returns a function for such views: it returns a value that changes whenever the files may have changed, or None
         if that cannot be told. As long as the value stays, an answer is as good as new.
     read_state
-        Returns a value that changes whenever the answer to a request may change, for views that read little of the
-        archive; None if every change of the archive counts, which is the default.
+        Returns a value that changes whenever the answer to a request may change. By default it changes with everything
+        that pages show, and stays if the archive only records what a page would find again; see `read_shown_state`.
     """
 
     seconds: float | None = None
     watch_outside: Callable[[Archive, Mapping[str, Any]], Callable[[], Hashable | None]] | None = None
-    read_state: Callable[[Reading, Mapping[str, Any]], Hashable | None] = lambda _reading, _options: None
+    read_state: Callable[[StateReader, Mapping[str, Any]], Hashable] = _read_all_shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +152,7 @@ class ViewMemory:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._characters = 0
+        self._states: OrderedDict[Hashable, tuple[str, Hashable]] = OrderedDict()
 
     def answer(
         self, archive: Archive, view: Callable[..., Any], options: Mapping[str, Any], how: Remembering
@@ -139,8 +169,9 @@ class ViewMemory:
         with database.at_one_moment() as moment:
             watch = _watch_nothing if how.watch_outside is None else how.watch_outside(archive, options)
             outside = watch()  # before the view, which then sees these files or later ones
-            view_state = archive.context.read(how.read_state, options)
-            if kept is not None and state is not None and view_state is not None and kept.view_state == view_state:
+            with database.reading() as reading:
+                view_state = how.read_state(self._make_reader(reading, state), options)
+            if kept is not None and state is not None and kept.view_state == view_state:
                 self._keep(key, replace(kept, database_state=state))
                 return kept.answer
             answer = ViewAnswer.of(view(archive=archive, **options))
@@ -155,6 +186,7 @@ class ViewMemory:
         self._changes.close()
         with self._lock:
             self._kept.clear()
+            self._states.clear()
             self._characters = 0
 
     def __len__(self) -> int:
@@ -165,6 +197,29 @@ class ViewMemory:
             return self._changes.read_state()
         except (DBAPIError, OSError):
             return None  # the view says what is wrong
+
+    def _make_reader(self, reading: Reading, database_state: str | None) -> StateReader:
+        """Return the reader of states for a transaction that began after the database was in some state.
+
+        What is recalled was read in that state or in a later one. If an answer is kept with it, although the answer
+        was read in a later state, the next request finds the database changed, and compares again.
+        """
+
+        def recall(read_part: Callable[[Reading], Hashable], reading: Reading) -> Hashable:
+            key = (read_part, reading.viewer, reading.who)
+            with self._lock:
+                earlier_state, part = self._states.get(key, (None, None))
+            if database_state is None or earlier_state != database_state:
+                part = read_part(reading)
+            if database_state is not None:
+                with self._lock:
+                    self._states[key] = database_state, part
+                    self._states.move_to_end(key)
+                    while len(self._states) > _MOST_STATES:
+                        self._states.popitem(last=False)
+            return part
+
+        return StateReader(reading, recall)
 
     def _find(self, key: Hashable, how: Remembering) -> _Kept | None:
         with self._lock:

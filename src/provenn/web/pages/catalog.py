@@ -9,10 +9,13 @@ from fastapi import APIRouter
 
 from provenn.archive import Archive, Catalog, Stored
 from provenn.archive.neighbourhood import Direction
+from provenn.archive.references import find_digest
 from provenn.archive.relation import WORDS
 from provenn.catalogs import cone, list_bases
 from provenn.catalogs.roots import lies_within
 from provenn.catalogs.verbs import CLASSES
+from provenn.data.planning_state import read_shown_state
+from provenn.data.tallies import find_subjects
 from provenn.definitions.catalog_entries import list_first_of_extent
 from provenn.display.lineage_picture import LineagePicture
 from provenn.files.file_set import EXTERNAL, GIVEN, TABLE
@@ -22,7 +25,7 @@ from provenn.knowledge.stored_facts import Fact
 from provenn.web.catalog_data import CatalogData, see_data
 from provenn.web.defining import DefinitionParameter, find_definers, list_parameters
 from provenn.web.pages.lineage import CatalogReference, Depth, make_lineage_picture
-from provenn.web.remembering import Remembering
+from provenn.web.remembering import Remembering, StateReader
 from provenn.web.rendering import ServedArchive, add_page
 from provenn.words.vocabulary import SHORT, choose_names
 
@@ -360,10 +363,16 @@ def _watch_files(archive: Archive, options: Mapping[str, Any]) -> Callable[[], H
     return stamp_files
 
 
+def _read_state(states: StateReader, options: Mapping[str, Any]) -> Hashable:
+    """Return what the page depends on: also what was tallied of the catalog, which a look alone may not tally."""
+    digest = find_digest(states.reading, options["which"])
+    return states.read(read_shown_state), find_subjects(states.reading, digest)
+
+
 add_page(
     router,
     "/catalogs/{which}",
     show_catalog,
     "catalog.html",
-    remembering=Remembering(seconds=_NEWS, watch_outside=_watch_files),
+    remembering=Remembering(seconds=_NEWS, watch_outside=_watch_files, read_state=_read_state),
 )

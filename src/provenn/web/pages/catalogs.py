@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from provenn.database.transactions import Reading
+from provenn.data.planning_state import read_shown_state
 from provenn.definitions.search import read_list_state
-from provenn.web.remembering import Remembering
+from provenn.web.remembering import Remembering, StateReader
 from provenn.web.rendering import ServedArchive, add_page
 
 __all__ = ["router"]
@@ -119,8 +119,9 @@ def list_catalogs(
     )
 
 
-def _read_state(reading: Reading, options: Mapping[str, Any]) -> Hashable | None:
-    return None if options["text"] else read_list_state(reading)
+def _read_state(states: StateReader, options: Mapping[str, Any]) -> Hashable:
+    """Return what a list depends on; a text is also sought in definitions, whose wording may change."""
+    return states.read(read_shown_state if options["text"] else read_list_state)
 
 
 add_page(router, "/catalogs", list_catalogs, "catalogs.html", remembering=Remembering(read_state=_read_state))
