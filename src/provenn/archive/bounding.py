@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from provenn.archive.bounds import Bounds, KnownCount
 from provenn.archive.questions import UserNames, check_population, translate_contradictions
@@ -42,22 +44,45 @@ def bound_regions(reading: Reading, regions: Sequence[Term]) -> list[tuple[int, 
     catalogs = [CatalogDigest(count.region.labels[0]) for count in counts if len(count.region.labels) == 1]
     own_labels = {*digests, *filter_made_from(reading, catalogs, digests)}
     own_counts = [count for count in counts if own_labels.issuperset(count.region.labels)]
+    bounding = _Bounding(known, counts, own_counts)
     with translate_contradictions(reading, {}):
-        return [_bound_numbers(known, region, counts, own_counts) for region in regions]
+        return [bounding.bound_numbers(region) for region in regions]
 
 
-def _bound_numbers(
-    known: TracedKnowledge, region: Term, counts: Sequence[Count], own_counts: Sequence[Count]
-) -> tuple[int, int | None]:
-    low, high, _ = bound_numbers(known.knowledge, region, own_counts)
-    if low == high:
-        return low, high
-    low, high, is_complete = bound_numbers(known.knowledge, region, counts)
-    is_strictest = is_complete and not known.knowledge.list_choices()
-    if is_strictest or not any(fact.origin == "declared" for fact in known.facts):
-        return low, high
-    certain_low, certain_high, _ = bound_numbers(known.without("declared").knowledge, region, counts)
-    return max(low, certain_low), min((bound for bound in (high, certain_high) if bound is not None), default=None)
+@dataclass
+class _Bounding:
+    """Bounds the numbers of sources of several regions.
+
+    Parameters
+    ----------
+    known
+        The knowledge about the catalogs.
+    counts, own_counts
+        All counts, and those of the catalogs of the regions alone.
+    """
+
+    known: TracedKnowledge
+    counts: Sequence[Count]
+    own_counts: Sequence[Count]
+
+    @cached_property
+    def certain(self) -> TracedKnowledge:
+        """The knowledge without declared facts."""
+        return self.known.without("declared")
+
+    def bound_numbers(self, region: Term) -> tuple[int, int | None]:
+        """Return the least and the most sources of a region."""
+        known = self.known
+        low, high, is_complete = bound_numbers(known.knowledge, region, self.own_counts)
+        if low == high:
+            return low, high
+        if len(self.own_counts) < len(self.counts):
+            low, high, is_complete = bound_numbers(known.knowledge, region, self.counts)
+        is_strictest = is_complete and not known.knowledge.list_choices()
+        if is_strictest or not any(fact.origin == "declared" for fact in known.facts):
+            return low, high
+        certain_low, certain_high, _ = bound_numbers(self.certain.knowledge, region, self.counts)
+        return max(low, certain_low), min((bound for bound in (high, certain_high) if bound is not None), default=None)
 
 
 def _gather_counts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
@@ -25,8 +26,9 @@ def count_regions(reading: Reading, comparison: Comparison) -> Comparison:
     instance if a catalog has more sources than a catalog inside it.
     """
     terms = list(build_regions(comparison.digests, comparison.regions))
-    bounds = iter(bound_regions(reading, terms[1:]))
-    numbers = (None, *(Rows.between(*next(bounds)) for _ in terms[1:]))
+    is_open = [region.state is not RegionState.EMPTY for region in comparison.regions[1:]]
+    bounds = iter(bound_regions(reading, list(compress(terms[1:], is_open))))
+    numbers = (None, *(Rows.between(*(next(bounds) if flag else (0, 0))) for flag in is_open))
     states = [_decide_state(region, rows) for region, rows in zip(comparison.regions, numbers, strict=True)]
     counted = [place for place, region in enumerate(comparison.regions) if region.state is not states[place]]
     regions = tuple(

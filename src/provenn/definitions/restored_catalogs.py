@@ -18,8 +18,12 @@ from provenn.digests import CatalogDigest
 
 __all__ = ["restore_catalog"]
 
-_MOST_CATALOGS = 256
-"""How many catalogs are remembered; the least recently used one is forgotten first."""
+_MOST_CATALOGS = 2_000
+"""How many catalogs are remembered; the least recently used one is forgotten first.
+
+A question reads the lineages of all facts about its catalogs, some hundreds of catalogs in the same order each time: a
+memory of fewer would forget each of them before it is asked for again. A catalog takes some kilobytes.
+"""
 
 _remembered: OrderedDict[CatalogDigest, tuple[Parameters, Catalog]] = OrderedDict()
 _lock = Lock()

@@ -179,6 +179,13 @@ def derive_conclusion(
     return steps if used.issuperset(facts) and used.issuperset(step.statement for step in steps[:-1]) else (whole,)
 
 
+class _PossibleObject(NamedTuple):
+    """An object of a possible world: the parts that it lies in, and where else it lies, as far as that was asked."""
+
+    parts: set[int]
+    values: dict[int, bool]
+
+
 class _Division(NamedTuple):
     """A step divided by a lemma: how the lemma follows (None if it was told before), and what follows from it."""
 
@@ -229,7 +236,7 @@ class _Derivation:
         size = len(step.premises)
         best: tuple[tuple[int, ...], _Division] | None = None
         tried = 0
-        objects: list[set[int]] = []  # possible objects, with which a lemma would be false
+        objects: list[_PossibleObject] = []  # possible objects, with which a lemma would be false
         for rank, statement in enumerate(dict.fromkeys([*self.steps, *_propose_lemmas(step)])):
             if statement == step.statement or statement in step.premises:
                 continue
@@ -245,7 +252,9 @@ class _Derivation:
                 break
         return None if best is None else best[1]
 
-    def _divide_by_lemma(self, step: Inference, statement: Statement, objects: list[set[int]]) -> _Division | None:
+    def _divide_by_lemma(
+        self, step: Inference, statement: Statement, objects: list[_PossibleObject]
+    ) -> _Division | None:
         """Return a step divided by a lemma; None if the lemma does not follow, or a half has no fewer premises."""
         size, lemma = len(step.premises), None
         if statement not in self.steps:
@@ -281,7 +290,7 @@ class _Derivation:
         self,
         premises: Sequence[Statement],
         conclusion: Statement,
-        objects: list[set[int]] | None = None,
+        objects: list[_PossibleObject] | None = None,
         lemma: Statement | None = None,
     ) -> Inference | None:
         """Return how a conclusion follows from the premises that it needs beside a lemma.
@@ -295,7 +304,7 @@ class _Derivation:
         self,
         premises: Sequence[Statement],
         conclusion: Statement,
-        objects: list[set[int]] | None = None,
+        objects: list[_PossibleObject] | None = None,
         lemma: Statement | None = None,
         *,
         is_minimal: bool = False,
@@ -310,7 +319,7 @@ class _Derivation:
             conflict = find_conflict(search, cases, range(len(premises)))
             if isinstance(conflict, Resolution):
                 if objects is not None:
-                    objects += search.objects(conflict.claims)
+                    objects += (_PossibleObject(parts, {}) for parts in search.objects(conflict.claims))
                 continue
             if is_minimal:
                 conflict = minimize_conflict(search, cases, conflict)
@@ -324,7 +333,7 @@ class _Derivation:
             self._formulas[statement] = self._sets.build_formula(statement)
         return self._formulas[statement]
 
-    def _is_refuted(self, statement: Statement, objects: Sequence[set[int]]) -> bool:
+    def _is_refuted(self, statement: Statement, objects: Sequence[_PossibleObject]) -> bool:
         """Return whether a statement says of some sets that they are empty, and one of the objects is in one of them.
 
         A lemma that is passed over by mistake makes a proof longer, and never wrong.
@@ -335,7 +344,7 @@ class _Derivation:
             for part in iterate_conjuncts(self._find_formula(statement))
             if isinstance(part, Inhabited) and not part.holds
         ]
-        return any(holds(literal, parts, {}) for literal in forbidden for parts in objects)
+        return any(holds(literal, *possible) for literal in forbidden for possible in objects)
 
 
 def _propose_lemmas(step: Inference) -> Iterator[Statement]:
