@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations, permutations
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -51,6 +52,9 @@ _MOST_TERMS: Final = 16
 
 _MOST_LEMMAS: Final = 6
 """The most lemmas that are compared before the best is taken; the first that halves a step is good enough."""
+
+_MOST_REMEMBERED: Final = 1_000
+"""The most long proofs whose steps are remembered."""
 
 _EXISTENTIAL: Final = frozenset({"nonempty", "overlapping", "outside"})
 
@@ -162,13 +166,25 @@ def derive_conclusion(
     A <= C from A <= B, B <= C
     A <= E from C <= D, D <= E, A <= C
     """
-    whole = Inference(conclusion, tuple(facts), open_universe)
     if not MOST_PREMISES < len(facts) <= _MOST_FACTS:
-        return (whole,)
+        return (Inference(conclusion, tuple(facts), open_universe),)
+    return _derive(tuple(facts), conclusion, open_universe, tuple(grounds.items()))
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _derive(
+    facts: tuple[Statement, ...],
+    conclusion: Statement,
+    open_universe: bool,
+    grounds: tuple[tuple[Statement, Statement], ...],
+) -> tuple[Inference, ...]:
+    """Return the steps of a long proof, which a page shows again after each change of the archive."""
+    whole = Inference(conclusion, facts, open_universe)
+    ground_by_fact = dict(grounds)
     derivation = _Derivation(open_universe)
-    first_facts = [fact for fact in facts if fact not in grounds]
+    first_facts = [fact for fact in facts if fact not in ground_by_fact]
     for fact in facts:
-        if fact in grounds and not derivation.add_ground(fact, grounds[fact], first_facts):
+        if fact in ground_by_fact and not derivation.add_ground(fact, ground_by_fact[fact], first_facts):
             return (whole,)
     needed = derivation.explain(facts, conclusion)
     if needed is None:
