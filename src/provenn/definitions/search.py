@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 
 from provenn.database.tables import catalogs, definers, members, name_history, names
 from provenn.definitions import wordings
@@ -119,8 +119,23 @@ def count_matches(reading: Reading, catalog_filter: CatalogFilter) -> int:
 
 def list_owners(reading: Reading) -> tuple[str, ...]:
     """Return the owners of catalogs: the people that added them, sorted."""
-    column = catalogs.c.created_by if reading.viewer is None else select_creations(reading.viewer).c.who
-    return tuple(sorted(reading.connection.scalars(select(column).distinct())))
+    query = _OWNERS if reading.viewer is None else select(select_creations(reading.viewer).c.who).distinct()
+    return tuple(sorted(reading.connection.scalars(query)))
+
+
+def _select_owners() -> Select[str]:
+    """Return the query for the owners of all catalogs: from one definer to the next in an index, not past each catalog.
+
+    Whoever adds a catalog is among its definers.
+    """
+    first = select(func.min(definers.c.who).label("who")).cte("people", recursive=True)
+    following = select(func.min(definers.c.who)).where(definers.c.who > first.c.who).scalar_subquery()
+    people = first.union_all(select(following).where(first.c.who.is_not(None)))
+    has_added = exists().where(definers.c.who == people.c.who, catalogs.c.digest == definers.c.catalog)
+    return select(people.c.who).where(people.c.who.is_not(None), has_added.where(catalogs.c.created_by == people.c.who))
+
+
+_OWNERS = _select_owners()
 
 
 def read_list_state(reading: Reading) -> Hashable:
