@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 import provenn
 from provenn.archive.sky_cells import find_sources_in_cell
@@ -109,6 +109,19 @@ def test_a_kept_tally_is_not_shown_when_the_files_have_changed(archive, files):
     assert "changed" in overview.refusal
     with pytest.raises(FilesChangedError):
         archive["gaia"].sky()
+
+
+def test_a_catalog_that_is_known_to_be_empty_has_no_rows_whatever_was_kept_of_its_changed_files(archive, files):
+    none = archive["gaia"].select("gmag < 0 AND gmag + ra > 1000", name="none")
+    assert none.overview().values.is_whole
+    assert count_tallies(archive) == 1
+    assert none.count() == 0
+    pq.write_table(pa.table({"id": [1], "ra": [1.0], "dec": [1.0], "gmag": [1.0], "kind": ["star"]}), files)
+    seen = archive["none"].overview()
+    with archive.context.database.writing() as writing:
+        writing.connection.execute(delete(tallies))
+    assert seen == archive["none"].overview()
+    assert (seen.values.rows, seen.refusal) == ((), "")
 
 
 def test_a_tally_that_was_altered_is_ignored(archive):

@@ -2,7 +2,8 @@
 
 A kept tally is right for ever, because definitions and base files do not change. Two conditions keep it so: a tally is
 recalled only after a check that the base files are unchanged, and it is kept only if the plan that read the data rested
-on no declared or observed fact.
+on no declared or observed fact. If the check fails, the question is asked anew, so that the answer does not depend on
+what was kept: a catalog that is proved empty has no rows, whatever became of its files.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from provenn.catalogs import Base, Catalog, cone, list_bases
 from provenn.catalogs.roots import check_roots
 from provenn.data.tallies import find_tally, keep_tally
 from provenn.database.transactions import Writing
+from provenn.errors import BaseFilesError
 from provenn.files.file_set import EXTERNAL, TABLE
 
 if TYPE_CHECKING:
@@ -29,15 +31,7 @@ _PENDING: Final[dict[tuple[str, str, str], Any]] = {}
 
 
 def recall_tally(context: Context, catalog: Catalog, subject: str) -> Any | None:  # noqa: ANN401 - JSON
-    """Return the kept tally of a catalog, or None.
-
-    Raises
-    ------
-    FilesMissingError, FilesChangedError
-        If base files are missing or have changed.
-    BaseFilesError
-        If base files lie outside the permitted folders.
-    """
+    """Return the kept tally of a catalog; None without one, or if its base files are not what they were."""
     tally = context.read(find_tally, catalog.digest, subject)
     if tally is None:
         tally = _PENDING.get((context.database.place, catalog.digest, subject))
@@ -46,7 +40,10 @@ def recall_tally(context: Context, catalog: Catalog, subject: str) -> Any | None
     bases = list_bases(cone(catalog))
     if any(base.files.format in (EXTERNAL, TABLE) for base in bases):  # only Spark could check them
         return None
-    _check_bases(context, bases)
+    try:
+        _check_bases(context, bases)
+    except BaseFilesError:
+        return None
     return tally
 
 
