@@ -22,13 +22,21 @@ from provenn.archive.relation import RELATIONS, Relation, Summary
 from provenn.archive.witnesses import Help, find_help
 from provenn.catalogs.population import ONE_POPULATION, make_plural
 from provenn.database.transactions import Reading
+from provenn.definitions.ancestors import read_cone
 from provenn.definitions.catalog_store import find_entries
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.errors import ComparisonError, ContradictionError, PopulationError, UnknownCatalogError
 from provenn.knowledge import proofs
 from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_knowledge
-from provenn.knowledge.stored_facts import Fact, list_catalogs, read_closed_cone
-from provenn.logic import Relationship, Statement, World, equal
+from provenn.knowledge.remembered_knowledge import build_extended_knowledge
+from provenn.knowledge.stored_facts import (
+    Fact,
+    add_defined_sets,
+    find_facts_touching,
+    list_catalogs,
+    read_closed_cone,
+)
+from provenn.logic import Knowledge, Relationship, Statement, World, equal
 from provenn.logic.knowledge.set_index import SetRelation
 from provenn.logic.terms import term
 from provenn.words.proof_chains import select_declared_facts
@@ -177,7 +185,7 @@ def summarize_relations(
     PopulationError
         If the catalogs belong to different populations.
     """
-    knowledge = _gather_knowledge(reading, dict.fromkeys((digest, *others)), user_names).knowledge
+    knowledge = _gather_verdicts(reading, dict.fromkeys((digest, *others)), user_names)
     return {
         other: "equal"
         if other == digest
@@ -335,6 +343,21 @@ def _gather_knowledge(
     check_population({digest: population[digest] for digest in digests}, user_names)
     supposed = (Fact(SUPPOSED, supposition, "", "declared", "", datetime.now(UTC)) for supposition in suppositions)
     return build_knowledge(definitions, (*facts, *supposed))
+
+
+def _gather_verdicts(reading: Reading, digests: Collection[CatalogDigest], user_names: UserNames) -> Knowledge:
+    """Return the knowledge of `_gather_knowledge`, for verdicts alone: what the facts give is built once for many.
+
+    The statements are equivalent, but not the same, so that a proof from them may cite other facts.
+    """
+    lineage = read_cone(reading, digests)
+    population = {definition.digest: definition.population for definition in lineage}
+    check_population({digest: population[digest] for digest in digests}, user_names)
+    facts = find_facts_touching(reading, [definition.digest for definition in lineage if definition.is_base])
+    mentioned = {digest for fact in facts for digest in fact.catalogs}
+    extended = build_extended_knowledge(lineage, facts, lambda: read_cone(reading, mentioned)) if facts else None
+    known = build_knowledge(add_defined_sets(reading, lineage, facts), facts) if extended is None else extended
+    return known.knowledge
 
 
 @contextmanager
