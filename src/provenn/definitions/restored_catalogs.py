@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import Lock
 
-from provenn.catalogs import Catalog
+from provenn.catalogs import Base, Catalog
 from provenn.catalogs.catalog import Parameters
 from provenn.catalogs.restoring import restore
 from provenn.definitions.ancestors import StoredDefinition
@@ -18,15 +19,53 @@ from provenn.digests import CatalogDigest
 
 __all__ = ["restore_catalog"]
 
-_MOST_CATALOGS = 2_000
-"""How many catalogs are remembered; the least recently used one is forgotten first.
+_LEAST_CATALOGS, _MOST_CATALOGS = 256, 2_000
+"""How many catalogs are remembered, however large, and at most; the least recently used one is forgotten first.
 
 A question reads the lineages of all facts about its catalogs, some hundreds of catalogs in the same order each time: a
-memory of fewer would forget each of them before it is asked for again. A catalog takes some kilobytes.
+memory of fewer would forget each of them before it is asked for again.
 """
 
-_remembered: OrderedDict[CatalogDigest, tuple[Parameters, Catalog]] = OrderedDict()
-_lock = Lock()
+_MOST_PARTS = 100_000
+"""The most files and sets of catalogs that are remembered beyond the least number of catalogs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    notes: Parameters
+    catalog: Catalog
+    parts: int
+
+
+class _Memory:
+    """The remembered catalogs by digest, the least recently used one first, and the number of their parts."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.catalogs: OrderedDict[CatalogDigest, _Remembered] = OrderedDict()
+        self.parts = 0
+
+    def note(self, notes: Parameters, catalog: Catalog) -> None:
+        """Remember a catalog, and forget others for it."""
+        self._forget(catalog.digest)
+        self.catalogs[catalog.digest] = _Remembered(notes, catalog, _count_parts(catalog))
+        self.parts += self.catalogs[catalog.digest].parts
+        while (number := len(self.catalogs)) > _LEAST_CATALOGS and (
+            number > _MOST_CATALOGS or self.parts > _MOST_PARTS
+        ):
+            self._forget(next(iter(self.catalogs)))
+
+    def _forget(self, digest: CatalogDigest) -> None:
+        forgotten = self.catalogs.pop(digest, None)
+        self.parts -= 0 if forgotten is None else forgotten.parts
+
+
+_MEMORY = _Memory()
+
+
+def _count_parts(catalog: Catalog) -> int:
+    """Return the number of files and sets of a catalog, which say how much memory it takes."""
+    return len(catalog.extent.labels) + (len(catalog.files.fingerprints) if isinstance(catalog, Base) else 0)
 
 
 def restore_catalog(definition: StoredDefinition, dependencies: Sequence[Catalog]) -> Catalog:
@@ -40,17 +79,15 @@ def restore_catalog(definition: StoredDefinition, dependencies: Sequence[Catalog
     DefinitionError
         If the class does not exist, or the parameters do not fit the class.
     """
-    with _lock:
-        known = _remembered.get(definition.digest)
-        if known is not None and _is_same(*known, definition, dependencies):
-            _remembered.move_to_end(definition.digest)
-            return known[1]
+    with _MEMORY.lock:
+        known = _MEMORY.catalogs.get(definition.digest)
+        if known is not None and _is_same(known.notes, known.catalog, definition, dependencies):
+            _MEMORY.catalogs.move_to_end(definition.digest)
+            return known.catalog
     catalog = restore(definition.kind, definition.parameters, definition.notes, dependencies)
-    with _lock:
-        _remembered[definition.digest] = (definition.notes, catalog)
-        _remembered.move_to_end(definition.digest)
-        if len(_remembered) > _MOST_CATALOGS:
-            _remembered.popitem(last=False)
+    if catalog.digest == definition.digest:
+        with _MEMORY.lock:
+            _MEMORY.note(definition.notes, catalog)
     return catalog
 
 

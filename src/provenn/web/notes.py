@@ -3,8 +3,8 @@
 A note is retried while the archive is busy. If the server is killed, unwritten notes are lost: logins and uses of
 tokens, never the result of a request.
 
-Every commit makes the server compute pages anew (`provenn.web.remembering`). So what can wait, waits: proofs that a
-page has found and uses of tokens are written with the next other note, or after a minute.
+After every commit the server asks whether its pages are still what they were (`provenn.web.remembering`). So what can
+wait, waits: proofs that a page has found and uses of tokens are written with the next other note, or after a minute.
 """
 
 import logging
