@@ -1,4 +1,4 @@
-"""All ratios in some five minutes: each figure with its aim beside it, and whether the aim is met.
+"""All ratios in some minutes: each figure with its aim beside it, and whether the aim is met.
 
 Run ``make bench-quick``, or ``python -m benchmarks.quick [NAME…]``. Sizes are small: a figure that is met here may be
 missed at the full size, for which the benchmark named in the table is run. Each measurement is a process of its own,
