@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -72,7 +72,7 @@ class StoredDefinition:
             return ()
         whole = self.parameters.get("part_of")
         parts = [*self.parameters.get("joins", ()), *self.parameters.get("rewrites", ())]
-        return tuple(dict.fromkeys((*([whole] if whole else ()), *(digest for digest, *_ in parts))))
+        return (*([whole] if whole else ()), *(digest for digest, *_ in parts))
 
     @property
     def is_base_set(self) -> bool:
@@ -133,20 +133,22 @@ def read_cone(reading: Reading, digests: Collection[CatalogDigest]) -> tuple[Sto
 
 
 def add_constituents(reading: Reading, definitions: Sequence[StoredDefinition]) -> tuple[StoredDefinition, ...]:
-    """Return definitions with those of all constituents of base catalogs, as far as the viewer sees them.
+    """Return definitions with those of all constituents of base catalogs, of these again, and so on.
 
-    A version of a base catalog states which sources it has of earlier ones; what is known of those bears on it, too.
-    Imported versions may have constituents that the archive does not hold.
+    A version of a base catalog states which sources it has of others, and what the files of these say of themselves
+    bears on it, too. So their definitions are returned whether or not the viewer sees them, as for the index of a
+    population; facts and counts of theirs are known only to those who see them. Imported versions may have constituents
+    that the archive does not hold.
     """
     known = {definition.digest: definition for definition in definitions}
     new: Sequence[StoredDefinition] = definitions
     while further := {digest for definition in new for digest in definition.constituents} - known.keys():
-        held = {
+        held = [
             digest
             for batch in split_batches(further)
             for digest in reading.connection.scalars(_HELD, {"digests": batch})
-        }
-        cone = read_cone(reading, filter_visible(reading, held)) if held else ()
+        ]
+        cone = read_cone(replace(reading, viewer=None), held) if held else ()
         new = [definition for definition in cone if definition.digest not in known]
         known |= {definition.digest: definition for definition in new}
     return tuple(known.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from sqlalchemy import delete, insert, select, update
@@ -109,12 +108,7 @@ def declare_fact(
     inserted = _insert_fact(writing, new)
     if origin == "declared":
         audit_log.record_action(writing, "declare", f"fact #{inserted.id}", f"{visibility} {project or ''}".strip())
-    all_bases = [
-        definition.digest
-        for definition in add_constituents(replace(writing, viewer=None), lineage)
-        if definition.is_base
-    ]
-    hidden = find_filed_numbers(writing, all_bases) - {inserted.id, *(fact.id for fact in known)}
+    hidden = find_filed_numbers(writing, bases) - {inserted.id, *(fact.id for fact in known)}
     _suspend_hidden_facts(writing, inserted, hidden)
     return inserted
 
