@@ -79,7 +79,7 @@ bench: $(STAMP) ## the benchmarks, as ratios in one run: an hour
 	    --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-bench-quick: $(STAMP) ## all ratios at small sizes, each with its aim: 5 minutes, estimated
+bench-quick: $(STAMP) ## all ratios at small sizes, each with its aim: 2 minutes, estimated
 	$(BIN)/python -m benchmarks.quick
 
 docs: $(STAMP) ## the documentation, into docs/_build/html: 1 minute

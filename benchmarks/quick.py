@@ -1,4 +1,4 @@
-"""All ratios in some five minutes: each figure with its aim beside it, and whether the aim is met.
+"""All ratios in some minutes: each figure with its aim beside it, and whether the aim is met.
 
 Run ``make bench-quick``, or ``python -m benchmarks.quick [NAME…]``. Sizes are small: a figure that is met here may be
 missed at the full size, for which the benchmark named in the table is run. Each measurement is a process of its own,
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -44,18 +45,27 @@ def measure_all(names: Sequence[str]) -> int:
     """Run measurements, print their figures, and return 1 if a measurement failed."""
     began, rows, problems = perf_counter(), [], []
     for name in names:
-        print(f"{name} …", file=sys.stderr, flush=True)
+        print(f"{name} …", file=sys.stderr, end="", flush=True)
+        started, worked = perf_counter(), _get_cpu_seconds()
         outcome = _run_measurement(name)
+        took, worked = perf_counter() - started, _get_cpu_seconds() - worked
+        print(f" {took:.0f} seconds, {worked:.0f} of processors", file=sys.stderr, flush=True)
         if isinstance(outcome, str):
             problems.append(f"{name}: {outcome}")
         else:
             rows += [(name, *_describe(minimum)) for minimum in outcome]
     show("All ratios, small sizes", ("benchmark", "what", "measured", "aim", "met"), rows)
-    print(f"{perf_counter() - began:.0f} seconds")
+    print(f"{perf_counter() - began:.0f} seconds, {_get_cpu_seconds():.0f} of processors")
     show_load()
     for problem in problems:
         print(problem, file=sys.stderr)
     return int(bool(problems))
+
+
+def _get_cpu_seconds() -> float:
+    """Return the seconds that processors have worked for processes that this one started, and for those of theirs."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _describe(minimum: Minimum) -> tuple[str, str, str, str]:

@@ -1,8 +1,9 @@
 """What provenn adds to Spark: a lineage computed by provenn, and the same DataFrames written by hand.
 
 Run ``python -m benchmarks.spark_overhead``; ``--rows`` for fewer than ten million, ``--large`` for fifty million, of
-which only the rewritten lineage is computed, without joins. Both end in the same aggregate of all columns and take
-turns, on one Spark. Planning, the checks of the files and their listing are in provenn's time.
+which only the rewritten lineage is computed, without joins; ``--rewritten`` for this lineage alone at any size. Both
+end in the same aggregate of all columns and take turns, on one Spark. Planning, the checks of the files and their
+listing are in provenn's time.
 
 *literally*: as the definition says, with all its joins; *rewritten*: as a user gets it, against code without the joins
 that provenn finds needless.
@@ -126,9 +127,10 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser = ArgumentParser(description="what provenn adds to Spark")
     parser.add_argument("--rows", type=int, default=ROWS, help="how many stars")
     parser.add_argument("--large", action="store_const", dest="rows", const=LARGE, help="fifty million stars")
+    parser.add_argument("--rewritten", action="store_true", help="only the lineage without needless joins")
     parser.add_argument("--repeats", type=int, default=None, help="how often each is computed")
     options = parser.parse_args(list(arguments))
-    joined = options.rows <= MOST_JOINED
+    joined = options.rows <= MOST_JOINED and not options.rewritten
     repeats = options.repeats or (REPEATS if joined else LARGE_REPEATS)
     show_load()
     with tempfile.TemporaryDirectory() as folder:

@@ -203,6 +203,27 @@ def test_the_first_look_says_what_is_wrong(tmp_path, columns, key, problem):
         key_values.check_first_keys(base, base.files)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "rows"),
+    [
+        (pa.array([1], pa.int32()), pa.array([2], pa.uint16()), 2),
+        (pa.array(["a"]), pa.array(["b"]).dictionary_encode(), 2),
+        (pa.array(["a"]), pa.array(["b"], pa.large_string()), 2),
+        (pa.array([1], pa.timestamp("us", "UTC")), pa.array([2], pa.timestamp("ns", "UTC")), None),
+    ],
+    ids=["numbers", "dictionary", "large texts", "moments"],
+)
+def test_the_first_look_compares_keys_that_files_store_in_different_types(tmp_path, first, second, rows):
+    parquet.write_table(pa.table({"id": first}), tmp_path / "a.parquet")
+    parquet.write_table(pa.table({"id": second}), tmp_path / "b.parquet")
+    base = Base.of(Files.at(tmp_path), key="id", population="star")
+    assert key_values.check_first_keys(base, base.files) == rows
+    if rows is not None:
+        parquet.write_table(pa.table({"id": second.take(pa.array([0, 0]))}), tmp_path / "b.parquet")
+        with pytest.raises(KeyValuesError, match=r"1 key occurs more than once: .* \(2 times\)"):
+            key_values.check_first_keys(base, base.files)
+
+
 def test_the_first_look_reads_values_from_names_of_folders(tmp_path):
     for year in (2025, 2026):
         (tmp_path / f"year={year}").mkdir()

@@ -14,9 +14,11 @@ from pyarrow import parquet
 
 import provenn
 from provenn.archive import Catalog
+from provenn.archive.kept_tallies import plan_columns
 from provenn.errors import BaseFilesError, FilesChangedError, KeyValuesError, ProvennError, TargetError
 from provenn.look.allowance import Allowance
 from provenn.look.refusal import NeedsSpark
+from provenn.look.row_order import ColumnOrder
 from provenn.targets import look_sizes, looking, running
 from provenn.targets.looking import check_steps
 from tests.look.criteria import make_criterion, make_table
@@ -260,7 +262,11 @@ def test_arrays_are_read_as_spark_reads_them(engine, tmp_path, refusals):
             asked = catalog.to_arrow(engine="spark")
             assert comparable(looked, catalog.attributes[0]) == comparable(asked, catalog.attributes[0])
             assert [field.type for field in looked.schema] == [field.type for field in asked.schema]
-    assert refusals == []
+        assert refusals == []
+        replan = plan_columns(archive.context, base.definition, "base", ("id", "mags"))
+        ordered = archive.context.workshop.collect_sorted_rows(replan, "never", [ColumnOrder("mags")], 4)
+    assert ordered.column("id").to_pylist() == [2, 1, 0, 4], "Spark sorts arrays: NULL, empty, then by elements"
+    assert refusals == ["values of mags are not sorted here: their type is array<double>"]
 
 
 @pytest.mark.parametrize(

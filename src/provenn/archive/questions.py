@@ -318,7 +318,8 @@ def look_up_catalogs(
     entries_by_digest = find_entries(reading, [digest])
     if digest not in entries_by_digest:
         raise UnknownCatalogError(f"the archive holds no catalog {digest}")
-    return everything.find_related(reading, entries_by_digest[digest].population, digest, relation)
+    with translate_contradictions(reading, {}):
+        return everything.find_related(reading, entries_by_digest[digest].population, digest, relation)
 
 
 def check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from provenn.catalogs.base import Base
-from provenn.criteria.types import INTEGRAL
+from provenn.criteria.types import INTEGRAL, Type
 from provenn.errors import BaseFilesError, KeyValuesError, ProvennError
 from provenn.files.file_set import Files
 from provenn.files.listing import File
@@ -119,7 +119,7 @@ def check_first_keys(base: Base, files: Files) -> int | None:
             break
     try:
         count = _count_keys(pa.concat_tables(batches)) if batches else None
-    except pa.ArrowNotImplementedError:  # a type without comparison in Arrow
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # no comparison in Arrow, or files with different types
         return None
     if count is not None and (count.nulls or count.repeated):
         raise make_key_error(base, count, f"among the first {_format_number(rows)} rows, " if rows >= _SAMPLE else "")
@@ -127,9 +127,14 @@ def check_first_keys(base: Base, files: Files) -> int | None:
         rows < _SAMPLE
         and not files.options  # options may give values another meaning
         and not set(base.key) & set(files.partitions)
-        and all(kind in INTEGRAL or kind.name in _EXACT for kind in base.population.key)
+        and all(map(_is_exact, base.population.key))
     )
     return rows if is_exact else None
+
+
+def _is_exact(kind: Type) -> bool:
+    """Return whether values of a type are equal in Spark only if they are equal in Arrow."""
+    return kind in INTEGRAL or kind.name in _EXACT
 
 
 def _count_keys(keys: Any) -> KeyCount:  # noqa: ANN401 - pyarrow has no types
@@ -149,12 +154,21 @@ def _read_key_batches(base: Base, files: Files) -> Iterator[Any]:
     """Yield the keys of files in batches, as tables of Arrow."""
     from pyarrow import Table, parquet  # noqa: PLC0415 - see above
 
+    from provenn.files.arrow_types import find_arrow_type  # noqa: PLC0415 - see above
+
     columns = [name for name in base.key if name not in files.partitions]
+    types = zip(base.key, base.population.key, strict=True)
+    exact = {name: find_arrow_type(kind) for name, kind in types if name in columns and _is_exact(kind)}
     for file in files.list_own_files():
         with file.open() as opened, _name_file_in_errors(file):
             keys = parquet.ParquetFile(opened, page_checksum_verification=True)
             for batch in keys.iter_batches(_BATCH, columns=columns):
-                yield _add_partition_columns(Table.from_batches([batch]), base, file)
+                table = Table.from_batches([batch])
+                # Files may store the same values in different types, such as texts in dictionaries.
+                for place, name in enumerate(table.column_names):
+                    if name in exact and table.schema.field(place).type != exact[name]:
+                        table = table.set_column(place, name, table.column(place).cast(exact[name]))
+                yield _add_partition_columns(table, base, file)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -26,7 +26,7 @@ from provenn.digests import CatalogDigest
 from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.people.visibility import filter_visible
 
-__all__ = ["StoredDefinition", "read_cone", "read_population_cone", "restore_definition"]
+__all__ = ["StoredDefinition", "add_constituents", "read_cone", "read_population_cone", "restore_definition"]
 
 _BASE_SETS = frozenset(kind for kind, catalog_class in CLASSES.items() if catalog_class.profile.makes_base_set)
 
@@ -63,6 +63,18 @@ class StoredDefinition:
         return self.kind == Base.kind
 
     @property
+    def constituents(self) -> tuple[CatalogDigest, ...]:
+        """The base catalogs from whose sources a base catalog takes its own, which are no dependencies.
+
+        These are the joined catalogs, the catalog of which this one is a part, or those whose rows were written anew.
+        """
+        if not self.is_base:
+            return ()
+        whole = self.parameters.get("part_of")
+        parts = [*self.parameters.get("joins", ()), *self.parameters.get("rewrites", ())]
+        return (*([whole] if whole else ()), *(digest for digest, *_ in parts))
+
+    @property
     def is_base_set(self) -> bool:
         """Whether the catalog is a base set, from which all sets of its population are made: a base, or pairs."""
         return self.kind in _BASE_SETS
@@ -92,6 +104,7 @@ _CONE = (
     .outerjoin_from(_reached_digests, catalogs, catalogs.c.digest == _reached_digests.c.digest)
     .outerjoin(dependencies, dependencies.c.catalog == _reached_digests.c.digest)
 )
+_HELD = select(catalogs.c.digest).where(catalogs.c.digest.in_(bindparam("digests", expanding=True)))
 _POPULATION = (
     select(catalogs.c.digest, *_COLUMNS)
     .outerjoin_from(catalogs, dependencies, dependencies.c.catalog == catalogs.c.digest)
@@ -117,6 +130,28 @@ def read_cone(reading: Reading, digests: Collection[CatalogDigest]) -> tuple[Sto
     if missing:
         raise UnknownCatalogError(f"the archive holds no catalog {min(missing)}")
     return definitions
+
+
+def add_constituents(reading: Reading, definitions: Sequence[StoredDefinition]) -> tuple[StoredDefinition, ...]:
+    """Return definitions with those of all constituents of base catalogs, of these again, and so on.
+
+    A version of a base catalog states which sources it has of others, and what the files of these say of themselves
+    bears on it, too. So their definitions are returned whether or not the viewer sees them, as for the index of a
+    population; facts and counts of theirs are known only to those who see them. Imported versions may have constituents
+    that the archive does not hold.
+    """
+    known = {definition.digest: definition for definition in definitions}
+    new: Sequence[StoredDefinition] = definitions
+    while further := {digest for definition in new for digest in definition.constituents} - known.keys():
+        held = [
+            digest
+            for batch in split_batches(further)
+            for digest in reading.connection.scalars(_HELD, {"digests": batch})
+        ]
+        cone = read_cone(replace(reading, viewer=None), held) if held else ()
+        new = [definition for definition in cone if definition.digest not in known]
+        known |= {definition.digest: definition for definition in new}
+    return tuple(known.values())
 
 
 def read_population_cone(reading: Reading, population: str) -> tuple[StoredDefinition, ...]:

@@ -20,6 +20,7 @@ _TYPES = {
     "double": pa.float64(),
     "decimal(20,0)": pa.decimal128(20, 0),
     "string": pa.string(),
+    "date": pa.date32(),
     "timestamp": pa.timestamp("us", "UTC"),
     "struct<re:float,im:float>": pa.struct([("re", pa.float32()), ("im", pa.float32())]),
     "struct<re:double,im:double>": pa.struct([("re", pa.float64()), ("im", pa.float64())]),

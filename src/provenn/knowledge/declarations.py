@@ -11,7 +11,7 @@ from provenn.batches import split_batches
 from provenn.catalogs.population import ONE_POPULATION
 from provenn.database.tables import fact_bases, fact_catalogs, facts, proof_facts, proofs
 from provenn.database.transactions import Reading, Writing
-from provenn.definitions.ancestors import StoredDefinition, read_cone
+from provenn.definitions.ancestors import StoredDefinition, add_constituents, read_cone
 from provenn.errors import ContradictionError, FactError, NotYoursError, PopulationError
 from provenn.knowledge.consequences import build_knowledge, crosses_populations
 from provenn.knowledge.limiting_facts import excludes_objects, find_limiting_facts
@@ -84,7 +84,7 @@ def declare_fact(
         projects.require_project(writing, project)
     if not statement.labels:
         raise FactError(f"{statement} mentions no catalogs", hint="a fact is a statement about catalogs")
-    lineage = read_cone(writing, list_catalogs(statement))
+    lineage = add_constituents(writing, read_cone(writing, list_catalogs(statement)))
     bases = [definition.digest for definition in lineage if definition.is_base]
     known = find_facts_touching(writing, bases)
     populations = sorted({definition.population for definition in lineage if definition.digest in statement.labels})
@@ -124,6 +124,10 @@ def _find_conflict(
     if not excludes_objects(new.statement):
         limiting = find_limiting_facts(known, {definition.digest for definition in lineage})
     definitions = add_defined_sets(reading, lineage, limiting)
+    extended = add_constituents(reading, definitions)
+    if len(extended) > len(definitions):  # facts about these bear on the new fact, too
+        bases = [definition.digest for definition in extended if definition.is_base]
+        return _find_conflict(reading, extended, find_facts_touching(reading, bases), new)
     if len(limiting) < len(known) and crosses_populations(definitions):  # a partner may pass sources on
         limiting, definitions = known, add_defined_sets(reading, lineage, known)
     return build_knowledge(definitions, (*limiting, new)).knowledge.conflict()

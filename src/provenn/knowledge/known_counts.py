@@ -12,6 +12,7 @@ from provenn.files.column_statistics import decode_statistics
 from provenn.knowledge import counts, verified_keys
 from provenn.logic.counting import Count
 from provenn.logic.terms import Term
+from provenn.people.visibility import filter_visible
 
 if TYPE_CHECKING:
     from provenn.database.transactions import Reading
@@ -48,6 +49,8 @@ def collect_counts(
     labels
         The labels of sets for which counts of NULLs matter: ``x IS NOT NULL`` for a column x of a base catalog.
     """
+    visible = filter_visible(reading, [definition.digest for definition in definitions])
+    definitions = [definition for definition in definitions if definition.digest in visible]
     digests = [definition.digest for definition in definitions]
     base_digests = [definition.digest for definition in definitions if definition.is_base]
     counted = counts.find_counts(reading, digests)

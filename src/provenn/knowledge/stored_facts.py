@@ -12,7 +12,7 @@ from sqlalchemy import Select, bindparam, func, select
 
 from provenn.batches import split_batches
 from provenn.database.tables import catalogs, fact_bases, fact_catalogs, facts
-from provenn.definitions.ancestors import StoredDefinition, read_cone, read_population_cone
+from provenn.definitions.ancestors import StoredDefinition, add_constituents, read_cone, read_population_cone
 from provenn.definitions.populations import find_catalogs_in_population
 from provenn.digests import CatalogDigest, content_digest
 from provenn.errors import CorruptArchiveError, UnknownFactError
@@ -267,11 +267,16 @@ def read_closed_cone(
 ) -> tuple[tuple[StoredDefinition, ...], tuple[Fact, ...]]:
     """Return all definitions and facts bearing on some catalogs, each definition after its dependencies.
 
-    The definitions are of the catalogs, of all catalogs in the facts, and of all ancestors of both.
+    The definitions are of the catalogs, of all catalogs in the facts, of all ancestors of both, and of the base
+    catalogs from which versions of others take their sources.
     """
-    definitions = read_cone(reading, digests)
-    touching = find_facts_touching(reading, [definition.digest for definition in definitions if definition.is_base])
-    return add_defined_sets(reading, definitions, touching), touching
+    definitions = add_constituents(reading, read_cone(reading, digests))
+    while True:
+        touching = find_facts_touching(reading, [definition.digest for definition in definitions if definition.is_base])
+        extended = add_defined_sets(reading, definitions, touching)
+        definitions = add_constituents(reading, extended)
+        if len(definitions) == len(extended):
+            return definitions, touching
 
 
 def add_defined_sets(

@@ -18,7 +18,6 @@ from provenn.look.array_types import parse_array_type
 __all__ = ["add_field_metadata", "find_result_type", "make_empty_table"]
 
 _MOMENTS = {
-    "date": pa.date32(),
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
     "binary": pa.binary(),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from provenn.look.refusal import NeedsSpark
+from provenn.look.suitability import is_readable_type
 from provenn.targets.looking import take_look
 from provenn.targets.plan import Plan
 from provenn.targets.sinks import KnownAnswer, TakenRows, make_empty_answer
@@ -52,6 +54,10 @@ class SortedRowsSink:
         from provenn.look.arrow_tables import make_empty_table  # noqa: PLC0415 - planning runs without Arrow
         from provenn.look.row_order import OrderedRows  # noqa: PLC0415
 
+        for column in self.order:
+            kind = plan.schema[column.name].type
+            if not is_readable_type(kind):
+                raise NeedsSpark(f"values of {column.name} are not sorted here: their type is {kind}")
         rows = OrderedRows(self._complete_order(plan), self.offset + self.number)
         table = take_look(place, plan, rows.take)
         empty = make_empty_table(plan.schema)

@@ -288,6 +288,8 @@ class Vocabulary:
             why = f": {recorded.reason}" if recorded.reason else ""
             return f"fact #{recorded.id}, {recorded.origin} by {recorded.declared_by}{why}"
         match origin:
+            case FactOrigin("definition", catalog=str(digest)) if digest not in self.catalogs:
+                return f"{self.word(digest)}: by the files that versions of a base catalog share"  # the viewer sees one
             case FactOrigin("definition", catalog=str(digest)):
                 return f"{self.word(digest)}: {describe_definition(self.catalogs[digest], self.word)}"
             case FactOrigin(fact=0):  # SUPPOSED

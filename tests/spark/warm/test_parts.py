@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from provenn.errors import EngineError
-from provenn.spark.warm import asking, folder
+from provenn.spark.warm import asking, folder, messages
 from provenn.spark.warm.messages import connect_socket, listen_on, read_message, send_message
 from provenn.spark.warm.surroundings import describe_surroundings, explain_difference
 from provenn.spark.warm.worker_side import OUTPUT, follow_command, write_inheritance
@@ -110,6 +111,38 @@ def test_a_stop_removes_what_a_killed_keeper_has_left_and_waits_for_one_that_sta
         assert asking.stop_keeper() is None
     assert {path.name for path in place.path.iterdir()} == {"lock"}
     assert not asking.may_attach()
+
+
+_SILENT_KEEPER = """
+import fcntl, sys, time
+from provenn.spark.warm.folder import make_warm_folder
+from provenn.spark.warm.messages import listen_on
+folder = make_warm_folder()
+lock = folder.lock.open("w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+listener = listen_on(folder.socket)
+print("ready", flush=True)
+time.sleep(1e6)
+"""
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_keeper_that_does_not_answer_is_told_of_and_killed_at_once(monkeypatch):
+    """As one that was stopped by Ctrl-Z, or whose Java hangs."""
+    monkeypatch.setattr(messages, "_PATIENCE", 0.2)
+    command = [sys.executable, "-c", _SILENT_KEEPER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as keeper:
+        assert keeper.stdout.readline() == b"ready\n"
+        assert not asking.is_keeper_starting()
+        for ask in (asking.find_warm_spark, asking.stop_keeper):
+            with pytest.raises(EngineError, match="does not answer") as caught:
+                ask()
+            assert caught.value.hint == "`provenn warm --stop --now` ends it"
+        assert keeper.poll() is None
+        assert asking.stop_keeper(now=True) is None
+        assert keeper.wait() == -signal.SIGKILL
+    place = folder.find_warm_folder()
+    assert {path.name for path in place.path.iterdir()} == {"lock"}
 
 
 def test_a_socket_far_down_works_and_is_of_one_person(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from provenn.errors import EngineError
 from provenn.processes import read_mark_state
 from provenn.spark.java import find_java
 from provenn.spark.warm.folder import WarmFolder, find_warm_folder, make_warm_folder
-from provenn.spark.warm.messages import connect_socket, read_message, send_message
+from provenn.spark.warm.messages import connect_socket, read_message, read_peer, send_message
 from provenn.spark.warm.surroundings import describe_surroundings, explain_difference
 
 __all__ = [
@@ -45,6 +46,8 @@ _INTERVAL = 0.1
 _PATIENCE = 60.0
 _STARTING = 600.0
 _HANDED_ON = ("PROVENN_CLASS_ARCHIVE",)
+_SILENT = "the warm Spark does not answer: its process is stopped, hangs, or waits for a very busy machine"
+_END_IT = "`provenn warm --stop --now` ends it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +114,15 @@ def find_warm_spark() -> WarmStatus | None:
     Raises
     ------
     EngineError
-        If the folder for it is not of this person alone.
+        If the folder for it is not of this person alone, or its keeper does not answer.
     """
     folder = find_warm_folder()
     if folder is None or not folder.socket.exists():
         return None
     try:
         return _ask_status(folder, {"want": "status"})
+    except TimeoutError as error:
+        raise EngineError(_SILENT, hint=_END_IT) from error
     except (OSError, ValueError):
         return None
 
@@ -177,7 +182,7 @@ def stop_keeper(*, now: bool = False) -> WarmStatus | None:
     Parameters
     ----------
     now
-        Whether not to wait for the commands that use this Spark.
+        Whether not to wait for the commands that use this Spark; a keeper that does not answer is killed then.
 
     Raises
     ------
@@ -204,6 +209,10 @@ def _ask_for_end(folder: WarmFolder, *, now: bool) -> WarmStatus | None:
     while time.monotonic() < deadline:
         try:
             return _ask_status(folder, {"want": "stop", "now": now})
+        except TimeoutError as error:
+            if not now:
+                raise EngineError(_SILENT, hint=_END_IT) from error
+            _kill_keeper(folder)
         except (OSError, ValueError):
             if not folder.lock.exists() or not _is_locked(folder):
                 return None
@@ -211,10 +220,31 @@ def _ask_for_end(folder: WarmFolder, *, now: bool) -> WarmStatus | None:
     raise EngineError(f"Spark has not answered within {_STARTING:.0f} s", hint=f"see {folder.log}")
 
 
+def _kill_keeper(folder: WarmFolder) -> None:
+    """Kill a keeper that listens and does not answer, with its Java.
+
+    Raises
+    ------
+    EngineError
+        If the system does not tell which process it is.
+    """
+    with suppress(OSError), connect_socket(folder.socket) as connection:
+        peer = read_peer(connection)
+        if peer is None:
+            raise EngineError(_SILENT, hint=f"end its process; its log is {folder.log}")
+        os.killpg(peer[0], signal.SIGKILL)  # a keeper leads a session of its own
+
+
 def is_keeper_starting() -> bool:
     """Tell whether a keeper runs that does not listen yet, because it starts Spark."""
     folder = find_warm_folder()
-    return folder is not None and folder.lock.exists() and _is_locked(folder) and find_warm_spark() is None
+    if folder is None or not folder.lock.exists() or not _is_locked(folder):
+        return False
+    try:
+        connect_socket(folder.socket).close()
+    except OSError:
+        return True
+    return False
 
 
 def ask_keeper(folder: WarmFolder, message: dict[str, Any]) -> tuple[socket.socket, dict[str, Any]]:
