@@ -146,6 +146,28 @@ def test_deep_nesting_is_refused(world):
 
 
 @pytest.mark.parametrize(
+    ("dialect", "query"),
+    [
+        ("adql", "SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), MOC('PATH'))"),
+        ("adql", "SELECT CONTAINS(POINT(ra, dec), MOC('PATH')) AS x, COUNT(*) AS n FROM stars GROUP BY hip, ra, dec"),
+        ("spark", "SELECT hip FROM stars WHERE in_moc(ra, dec, 'PATH')"),
+        ("spark", "SELECT s.hip FROM stars s LEFT JOIN gaia g ON s.hip = g.id AND in_moc(g.ra, g.dec, 'PATH')"),
+        ("spark", "SELECT count(DISTINCT CASE WHEN in_moc(ra, dec, 'PATH') THEN hip END) AS n FROM stars"),
+    ],
+)
+def test_the_text_of_a_query_opens_no_file(world, tmp_path, dialect, query):
+    """Otherwise everybody who may query an archive could ask which files its machine has."""
+    (tmp_path / "coverage.txt").write_text("0/0-3")
+    problems = []
+    for name in ("coverage.txt", "nothing.txt"):
+        with pytest.raises(QueryError) as caught:
+            world.translate(query.replace("PATH", str(tmp_path / name)), dialect=dialect)
+        problems.append(f"{caught.value.problem} {caught.value.hint}".replace(name, "NAME"))
+    assert problems[0] == problems[1]
+    assert "3/1-4 5/200" in problems[0]
+
+
+@pytest.mark.parametrize(
     "condition",
     ["TRUE", "vmag > 3 AND TRUE", "(vmag > 3) = (plx > 2)", "NULL", "NOT (vmag > 3)", "COALESCE(vmag > 3, FALSE)"],
 )
