@@ -2,10 +2,12 @@
 
 # ruff: noqa: E501, S608 - each query is a line, and none takes values from outside
 
+import pyarrow as pa
 import pytest
 
 from provenn.errors import QueryError
-from tests.queries.adql_world import make_adql_world
+from tests.queries.adql_world import AdqlWorld, make_adql_world
+from tests.spark.lineages import write_base
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +168,28 @@ def test_wrong_adql_is_refused_with_its_place_and_a_hint(world, bad):
     assert hint in (caught.value.hint or "")
     if column is not None:
         assert (caught.value.line, caught.value.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("condition", "problem"),
+    [
+        ("flux = 1", "flux is an array (array<double>), and 1 is a number"),
+        ("flux = 'a'", "flux is an array (array<double>), and 'a' is a text"),
+        ("flux IN (1, 2)", "flux is an array"),
+        ("flux + 1 > 2", "+ takes a number, and flux is an array"),
+        ("ABS(flux) > 2", "ABS takes a number, and flux is an array"),
+        ("UPPER(flux) = 'A'", "UPPER takes a text, and flux is an array"),
+        ("raw = 'a'", "raw is binary data (binary), and 'a' is a text"),
+        ("raw > 5", "raw is binary data"),
+        ("id IN (SELECT flux FROM spectra)", "flux of the subquery is an array"),
+    ],
+)
+def test_arrays_and_binary_data_are_compared_with_nothing_else(tmp_path, condition, problem):
+    table = pa.table({"id": [1, 2], "flux": [[1.0], None], "raw": [b"a", None]})
+    world = AdqlWorld({"spectra": table}, {"spectra": write_base(tmp_path, table, key="id", population="spectrum")})
+    with pytest.raises(QueryError) as caught:
+        world.translate(f"SELECT id FROM spectra WHERE {condition}")
+    assert problem in caught.value.problem
 
 
 def test_a_very_long_chain_of_conditions_is_read(world):
