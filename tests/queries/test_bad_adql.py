@@ -171,6 +171,28 @@ def test_wrong_adql_is_refused_with_its_place_and_a_hint(world, bad):
 
 
 @pytest.mark.parametrize(
+    "condition",
+    [
+        "CONTAINS(POINT({}, dec), CIRCLE(150, 2, 1)) = 1",
+        "CONTAINS(POINT({}, dec), BOX(150, 2, 1, 1)) = 1",
+        "DISTANCE({}, dec, 150, 2) < 1",
+        "DISTANCE(POINT(150, 2), POINT({}, dec)) < id",
+        "ivo_healpix_index(5, {}, dec) = 3",
+    ],
+)
+def test_a_right_ascension_in_hours_is_not_taken_for_degrees(tmp_path, condition):
+    fields = [pa.field("id", pa.int32()), pa.field("ra", pa.float64(), metadata={"unit": "h"})]
+    schema = pa.schema([*fields, pa.field("dec", pa.float64(), metadata={"unit": "deg"})])
+    table = pa.table({"id": [1, 2], "ra": [10.0, 20.0], "dec": [2.0, 3.0]}, schema=schema)
+    world = AdqlWorld({"fields": table}, {"fields": write_base(tmp_path, table, key="id", population="field")})
+    with pytest.raises(QueryError) as caught:
+        world.translate(f"SELECT id FROM fields WHERE {condition.format('ra')}")
+    assert "which is in h, does not fit" in caught.value.problem
+    assert "by 15" in caught.value.hint
+    world.translate(f"SELECT id FROM fields WHERE {condition.format('15 * ra')}")
+
+
+@pytest.mark.parametrize(
     ("condition", "problem"),
     [
         ("flux = 1", "flux is an array (array<double>), and 1 is a number"),
