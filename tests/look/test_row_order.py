@@ -4,12 +4,14 @@ from pathlib import Path
 from random import Random
 
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
 from provenn.catalogs import Base, Files
 from provenn.files.data_folder import DataFolder
+from provenn.look.refusal import NeedsSpark
 from provenn.look.row_order import ColumnOrder, OrderedRows
 from provenn.spark.columns import collect_sorted
 from provenn.spark.engine import Engine
@@ -44,6 +46,13 @@ def test_rows_come_in_the_order_of_spark(seed: int, engine: Engine, tmp_path_fac
         expected = collect_sorted(frame, order, number, offset)
         assert first.column("k").to_pylist()[offset:] == expected.column("k").to_pylist(), order
         assert ordered.count == rows.num_rows
+
+
+@pytest.mark.parametrize("values", [[[1.0], None], [{"a": 1}, {"a": 2}]], ids=["arrays", "structs"])
+def test_values_that_arrow_does_not_sort_are_left_to_spark(values):
+    table = pa.table({"k": [1, 2], "values": values})
+    with pytest.raises(NeedsSpark, match="does not sort"):
+        OrderedRows([ColumnOrder("values"), ColumnOrder("k")], 5).take(iter([table]))
 
 
 def test_no_table_is_no_row():

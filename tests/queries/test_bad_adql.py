@@ -2,10 +2,12 @@
 
 # ruff: noqa: E501, S608 - each query is a line, and none takes values from outside
 
+import pyarrow as pa
 import pytest
 
 from provenn.errors import QueryError
-from tests.queries.adql_world import make_adql_world
+from tests.queries.adql_world import AdqlWorld, make_adql_world
+from tests.spark.lineages import write_base
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +123,39 @@ BAD = [
     ("SELECT ivo_healpix_index(3, Name, dec) AS x FROM stars", "IVO_HEALPIX_INDEX takes a number", "", 1, 29),
     ("SELECT hip FROM stars UNION SELECT con FROM cons", "UNION does not mix types: hip is a number", "CAST", 1, None),
     ("SELECT hip FROM stars JOIN (SELECT con AS hip FROM cons) AS c USING (hip)", "a join does not mix types", "CAST", 1, None),
+    ("SELECT SUM(*) AS s FROM stars", "SUM takes a single value", "SUM(vmag)", 1, 8),
+    ("SELECT MAX(hip, 2) AS s FROM stars", "MAX takes a single value", "MAX(vmag)", 1, 8),
+    ("SELECT COUNT(*, 1) AS n FROM stars", "COUNT takes * or a single value", "COUNT(vmag)", 1, 8),
+    ("SELECT COUNT() AS n FROM stars", "COUNT takes * or a single value", "COUNT(vmag)", 1, 8),
+    ("SELECT COUNT(DISTINCT *) AS n FROM stars", "COUNT takes * or a single value", "COUNT(vmag)", 1, 8),
+    ("SELECT COUNT(DISTINCT hip, vmag) AS n FROM stars", "COUNT takes * or a single value", "COUNT(vmag)", 1, 8),
+    ("SELECT SUM(hip) OVER () AS s FROM stars", "ADQL has no windows", "leave it out", 1, None),
+    ("SELECT COUNT(*) FILTER (WHERE hip < 3) AS n FROM stars", "ADQL has no FILTER", "leave it out", 1, None),
+    ("SELECT hip % 2 AS r FROM stars", "ADQL has no %", "MOD(x, y)", 1, None),
+    ("SELECT hip DIV 2 AS r FROM stars", "ADQL has no DIV", "FLOOR", 1, None),
+    ("SELECT hip::int AS r FROM stars", ":: cannot be parsed here", "syntax", 1, 11),
+    ("SELECT Name[0] AS r FROM stars", "ADQL has no parts of arrays", "leave it out", 1, None),
+    ("SELECT [hip] AS r FROM stars", "ADQL has no ARRAY", "leave it out", 1, None),
+    ("SELECT hip FROM stars WHERE (hip, nobs) = (1, 2)", "ADQL has no lists of values in parentheses", "", 1, None),
+    ("SELECT hip FROM stars WHERE hip IN 1", "IN takes a list in parentheses", "IN (1, 2, 3)", 1, None),
+    ("SELECT hip FROM stars WHERE hip BETWEEN SYMMETRIC 3 AND 1", "ADQL has no SYMMETRIC", "leave it out", 1, 29),
+    ("SELECT hip FROM stars WHERE hip OVERLAPS 2", "ADQL has no OVERLAPS", "leave it out", 1, None),
+    ("SELECT hip FROM stars WHERE hip > 1e", "1e is not a number", "1.5e3", 1, 35),
+    ("SELECT 1.2.3 AS x FROM stars", "ADQL has no parts of values", "leave it out", 1, None),
+    ("SELECT con, COUNT(*) AS n FROM stars GROUP BY ROLLUP (con)", "ADQL has no ROLLUP", "leave it out", 1, None),
+    ("SELECT con, COUNT(*) AS n FROM stars GROUP BY CUBE (con)", "ADQL has no CUBE", "leave it out", 1, None),
+    ("SELECT COUNT(*) AS n FROM stars GROUP BY GROUPING SETS ((con))", "ADQL has no GROUPING SETS", "", 1, None),
+    ("SELECT con FROM stars GROUP BY ALL", "ADQL has no GROUP BY ALL", "leave it out", 1, None),
+    ("SELECT DISTINCT ON (con) hip FROM stars", "ADQL has no DISTINCT ON", "leave it out", 1, None),
+    ("SELECT TOP 1 WITH TIES hip FROM stars ORDER BY hip", "ADQL has no PERCENT and WITH TIES", "", 1, None),
+    ("SELECT hip FROM stars UNION BY NAME SELECT hip FROM gaia", "ADQL has no BY NAME", "leave it out", 1, None),
+    ("WITH RECURSIVE a AS (SELECT hip FROM stars) SELECT hip FROM a", "ADQL has no WITH RECURSIVE", "", 1, None),
+    ("WITH a AS (SELECT hip FROM stars), A AS (SELECT id FROM gaia) SELECT * FROM a", "two queries of WITH are called a", "another name", 1, None),
+    ("SELECT s.hip FROM stars AS s LEFT SEMI JOIN gaia AS g ON s.hip = g.hip", "ADQL has no LEFT SEMI JOIN", "EXISTS", 1, None),
+    ("SELECT s.hip FROM stars AS s NATURAL JOIN gaia AS g ON s.hip = g.hip", "NATURAL JOIN takes no condition", "ON", 1, None),
+    ("SELECT s.hip FROM stars AS s CROSS JOIN gaia AS g ON s.hip = g.hip", "CROSS JOIN takes no condition", "ON", 1, None),
+    ("SELECT s.hip FROM stars AS s JOIN gaia AS g", "this JOIN has no condition", "CROSS JOIN", 1, None),
+    ("SELECT N'x' AS x FROM stars", "ADQL has no NATIONAL", "leave it out", 1, None),
 ]  # fmt: skip
 
 
@@ -135,6 +170,50 @@ def test_wrong_adql_is_refused_with_its_place_and_a_hint(world, bad):
         assert (caught.value.line, caught.value.column) == (line, column)
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "CONTAINS(POINT({}, dec), CIRCLE(150, 2, 1)) = 1",
+        "CONTAINS(POINT({}, dec), BOX(150, 2, 1, 1)) = 1",
+        "DISTANCE({}, dec, 150, 2) < 1",
+        "DISTANCE(POINT(150, 2), POINT({}, dec)) < id",
+        "ivo_healpix_index(5, {}, dec) = 3",
+    ],
+)
+def test_a_right_ascension_in_hours_is_not_taken_for_degrees(tmp_path, condition):
+    fields = [pa.field("id", pa.int32()), pa.field("ra", pa.float64(), metadata={"unit": "h"})]
+    schema = pa.schema([*fields, pa.field("dec", pa.float64(), metadata={"unit": "deg"})])
+    table = pa.table({"id": [1, 2], "ra": [10.0, 20.0], "dec": [2.0, 3.0]}, schema=schema)
+    world = AdqlWorld({"fields": table}, {"fields": write_base(tmp_path, table, key="id", population="field")})
+    with pytest.raises(QueryError) as caught:
+        world.translate(f"SELECT id FROM fields WHERE {condition.format('ra')}")
+    assert "which is in h, does not fit" in caught.value.problem
+    assert "by 15" in caught.value.hint
+    world.translate(f"SELECT id FROM fields WHERE {condition.format('15 * ra')}")
+
+
+@pytest.mark.parametrize(
+    ("condition", "problem"),
+    [
+        ("flux = 1", "flux is an array (array<double>), and 1 is a number"),
+        ("flux = 'a'", "flux is an array (array<double>), and 'a' is a text"),
+        ("flux IN (1, 2)", "flux is an array"),
+        ("flux + 1 > 2", "+ takes a number, and flux is an array"),
+        ("ABS(flux) > 2", "ABS takes a number, and flux is an array"),
+        ("UPPER(flux) = 'A'", "UPPER takes a text, and flux is an array"),
+        ("raw = 'a'", "raw is binary data (binary), and 'a' is a text"),
+        ("raw > 5", "raw is binary data"),
+        ("id IN (SELECT flux FROM spectra)", "flux of the subquery is an array"),
+    ],
+)
+def test_arrays_and_binary_data_are_compared_with_nothing_else(tmp_path, condition, problem):
+    table = pa.table({"id": [1, 2], "flux": [[1.0], None], "raw": [b"a", None]})
+    world = AdqlWorld({"spectra": table}, {"spectra": write_base(tmp_path, table, key="id", population="spectrum")})
+    with pytest.raises(QueryError) as caught:
+        world.translate(f"SELECT id FROM spectra WHERE {condition}")
+    assert problem in caught.value.problem
+
+
 def test_a_very_long_chain_of_conditions_is_read(world):
     text = " OR ".join(f"hip = {number}" for number in range(3000))
     assert len(world.answer(f"SELECT hip FROM stars WHERE {text}")) == 60
@@ -143,6 +222,28 @@ def test_a_very_long_chain_of_conditions_is_read(world):
 def test_deep_nesting_is_refused(world):
     with pytest.raises(QueryError, match="nested too deeply"):
         world.translate("SELECT " + "(" * 60 + "1" + ")" * 60 + " FROM stars")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "query"),
+    [
+        ("adql", "SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), MOC('PATH'))"),
+        ("adql", "SELECT CONTAINS(POINT(ra, dec), MOC('PATH')) AS x, COUNT(*) AS n FROM stars GROUP BY hip, ra, dec"),
+        ("spark", "SELECT hip FROM stars WHERE in_moc(ra, dec, 'PATH')"),
+        ("spark", "SELECT s.hip FROM stars s LEFT JOIN gaia g ON s.hip = g.id AND in_moc(g.ra, g.dec, 'PATH')"),
+        ("spark", "SELECT count(DISTINCT CASE WHEN in_moc(ra, dec, 'PATH') THEN hip END) AS n FROM stars"),
+    ],
+)
+def test_the_text_of_a_query_opens_no_file(world, tmp_path, dialect, query):
+    """Otherwise everybody who may query an archive could ask which files its machine has."""
+    (tmp_path / "coverage.txt").write_text("0/0-3")
+    problems = []
+    for name in ("coverage.txt", "nothing.txt"):
+        with pytest.raises(QueryError) as caught:
+            world.translate(query.replace("PATH", str(tmp_path / name)), dialect=dialect)
+        problems.append(f"{caught.value.problem} {caught.value.hint}".replace(name, "NAME"))
+    assert problems[0] == problems[1]
+    assert "3/1-4 5/200" in problems[0]
 
 
 @pytest.mark.parametrize(

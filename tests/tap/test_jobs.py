@@ -199,6 +199,17 @@ def test_what_a_job_cannot_do_is_refused(client, path, data):
     assert client.get("/tap/async/nothing").status_code == 404
 
 
+@pytest.mark.parametrize(
+    "data",
+    [{"PHASE": "banana"}, {"EXECUTIONDURATION": "long"}, {"PHASE": "RUN", "DESTRUCTION": "tomorrow"}],
+    ids=["phase", "duration", "destruction"],
+)
+def test_a_refused_request_leaves_no_job(client, data):
+    before = client.get("/tap/async").text
+    assert client.post("/tap/async", data={"LANG": "ADQL", "QUERY": "SELECT hip FROM stars", **data}).status_code == 400
+    assert client.get("/tap/async").text == before
+
+
 def test_an_expired_job_is_deleted_although_nobody_asks_for_it(archive, monkeypatch):
     """The files of the job are deleted, too: an answer may be large, and its owner may never come back."""
     monkeypatch.setattr("provenn.web.app.SWEEP_SECONDS", 0.05)

@@ -157,3 +157,4 @@ def test_rows_lead_to_the_lineage_of_their_catalog(service):
     by_kind = {str(link.semantics): link.access_url for link in links if "provenance" in link.access_url}
     provenance = service._session.get(by_kind["#progenitor"]).json()
     assert "entity" in provenance
+    assert [link.access_url for link in answer[0].getdatalink()] == [link.access_url for link in links]

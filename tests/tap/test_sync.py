@@ -259,6 +259,22 @@ def test_a_radius_of_zero_asks_for_the_columns(client):
 
 
 @pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("/datalink/links", {"ID": "bright"}),
+        ("/datalink/provenance", {"ID": "bright", "RESPONSEFORMAT": "PROV-N"}),
+        ("/scs/stars", {"RA": "10", "DEC": "20", "SR": "15", "RESPONSEFORMAT": "csv"}),
+    ],
+)
+def test_services_take_a_form_as_well_as_an_address(client, path, data):
+    """DALI demands both; pyvo posts the identifiers of rows to DataLink."""
+    posted, got = client.post(path, data=data), client.get(path, params=data)
+    assert posted.status_code == got.status_code == 200
+    assert sorted(posted.text.splitlines()) == sorted(got.text.splitlines())
+    assert client.post(path, content=b"{}", headers={"Content-Type": "application/json"}).status_code == 400
+
+
+@pytest.mark.parametrize(
     ("query", "most", "status", "number"),
     [
         ("SELECT TOP 7 hip FROM stars", "20", "OK", 7),

@@ -141,7 +141,8 @@ def convert_arguments(name: str, arguments: Sequence[Node]) -> list[Node]:
     Functions of angles expect radians, regions of the sky degrees. An argument that must be a number, such as an
     exponent, accepts no other unit. An attribute known to be an angle in another unit is refused, and not converted: in
     ``cos(dec * pi() / 180)`` only the author knows that a number already converts the attribute. The factors of
-    positions in regions are trusted, because a position is multiplied for no other reason.
+    positions in regions are trusted, because a position is multiplied for no other reason. A value in another unit than
+    an angle's, such as a right ascension in hours, is refused where degrees are taken, unless a number multiplies it.
     """
     if name in ("atan2", "hypot", "nanvl"):
         return convert_to_common_unit(arguments)
@@ -162,7 +163,9 @@ def convert_arguments(name: str, arguments: Sequence[Node]) -> list[Node]:
             and not _is_number_of_units(node, unit, text)
         ):
             trusted = name.startswith("in_") and is_scaled(node)
-            if has_quantity(node) or (of_angles and is_angle(unit) and not trusted):
+            is_other_angle = of_angles and is_angle(unit) and not trusted
+            is_no_angle = text == "deg" and is_dimensional(unit) and not is_angle(unit) and not is_scaled(node)
+            if has_quantity(node) or is_other_angle or is_no_angle:
                 raise Refusal(
                     f"{_describe_unit(node, unit)}, does not fit {wanted}", _suggest_angle(name, node, unit, text)
                 )
@@ -179,6 +182,8 @@ def _is_number_of_units(node: Node, unit: Unit, counted: str) -> bool:
 
 def _suggest_angle(name: str, node: Node, unit: Unit, expected: str) -> str:
     """Return a hint about how to write the argument of a function of angles."""
+    if expected == "deg" and find_factor(unit, read_unit("h")) is not None:
+        return "multiply hours of right ascension by 15"
     if not (expected and is_angle(unit)):
         return f"divide it by a unit, as in: x / 1 {expected or 'mas'}"
     if is_scaled(node):

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from provenn.look.refusal import NeedsSpark
+
 __all__ = ["ColumnOrder", "OrderedRows"]
 
 
@@ -51,7 +53,13 @@ class OrderedRows:
     count: int = 0
 
     def take(self, tables: Iterator[pa.Table]) -> pa.Table | None:
-        """Return the first rows of all tables, sorted; None if there is no table."""
+        """Return the first rows of all tables, sorted; None if there is no table.
+
+        Raises
+        ------
+        NeedsSpark
+            If Arrow does not sort the values of a column.
+        """
         if self.number is None:
             parts = list(tables)
             self.count += sum(part.num_rows for part in parts)
@@ -78,6 +86,8 @@ class OrderedRows:
 
 def _make_sortable(values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return values that Arrow sorts as Spark sorts the given ones; the place of NULL does not matter."""
+    if pa.types.is_nested(values.type):
+        raise NeedsSpark("Arrow does not sort arrays")
     if pa.types.is_boolean(values.type):
         return values.cast(pa.uint8())
     if not pa.types.is_floating(values.type):

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 __all__ = ["ValueKind", "find_mark", "mark_argument", "remove_marks"]
 
-ValueKind = Literal["number", "text", "truth", "moment"]
+ValueKind = Literal["number", "text", "truth", "moment", "array", "bytes"]
 """A kind of values, which are compared only with each other."""
 
 _MARK: Final = "taken_by"

@@ -49,6 +49,7 @@ class Adql(Dialect):
             name: sqlglot_parser.Parser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE")
         }
         NO_PAREN_FUNCTIONS: ClassVar = {}
+        COLUMN_OPERATORS: ClassVar = {TokenType.DOT: None}
 
         def _parse_csv(
             self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA

@@ -13,7 +13,7 @@ from provenn.queries.adql_arguments import mark_argument
 from provenn.queries.adql_refusal import AdqlRefusalError
 from provenn.queries.function_names import get_function_name
 from provenn.queries.sky_expressions import build_distance, make_number, read_number
-from provenn.sky import Region, cone, moc, polygon, relation
+from provenn.sky import Region, cone, polygon, read_moc_text, relation
 
 __all__ = [
     "Circle",
@@ -205,7 +205,7 @@ def _read_moc(arguments: Sequence[exp.Expr]) -> FixedRegion:
     if len(arguments) != 1 or not arguments[0].is_string:
         raise AdqlRefusalError("MOC takes the text of a MOC", "for example MOC('3/1-4 5/200')")
     try:
-        return FixedRegion(moc(arguments[0].name))
+        return FixedRegion(read_moc_text(arguments[0].name))
     except ProvennError as error:
         raise AdqlRefusalError(error.message, error.hint or "") from None
 

@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from provenn.errors import QueryError, UnknownCatalogError
 from provenn.queries.adql_dialect import ADQL
+from provenn.queries.comma_joins import is_comma
 from provenn.queries.function_names import GENERATORS, get_function_name
 from provenn.queries.reading_context import QueryReading, Surroundings, has_subquery
 from provenn.queries.reading_expressions import Names, has_aggregate, has_window, read_expression
-from provenn.queries.reading_text import COMMA
 from provenn.queries.reading_types import check_columns
 from provenn.queries.scopes import Scope, Source
 from provenn.queries.tree import (
@@ -63,13 +63,13 @@ class _FromReader:
         after_array = False
         for join in joins:
             is_array = isinstance(join.this, exp.Unnest | exp.Lateral)
-            is_comma = bool(join.meta.get(COMMA))
-            if before is not None and (is_comma or is_array):
+            has_comma = is_comma(join)
+            if before is not None and (has_comma or is_array):
                 node, scope, before = *self.cross(before, (node, scope)), None
             if is_array:
                 node, scope = self.read_array_join(join, node, scope)
                 after_array = True
-            elif is_comma:
+            elif has_comma:
                 before = node, scope
                 node, scope = self.read_table(join.this)
                 after_array = False
@@ -115,7 +115,7 @@ class _FromReader:
 
     def add_joins(self, node: Node, scope: Scope, joins: list[exp.Join]) -> tuple[Node, Scope]:
         for join in joins:
-            if join.meta.get(COMMA) or isinstance(join.this, exp.Unnest | exp.Lateral):
+            if is_comma(join) or isinstance(join.this, exp.Unnest | exp.Lateral):
                 self.reading.refuse(join, "a comma or an array inside of a join is not supported", "use CROSS JOIN")
             node, scope = self.read_join(join, node, scope)
         return node, scope

@@ -16,9 +16,9 @@ from provenn.criteria.syntax import find_position
 from provenn.errors import QueryError, did_you_mean
 from provenn.queries.adql_dialect import ADQL
 from provenn.queries.adql_grammar import check_grammar
+from provenn.queries.comma_joins import mark_comma
 
 __all__ = [
-    "COMMA",
     "DIALECTS",
     "LONGEST",
     "convert_to_spark",
@@ -32,8 +32,6 @@ DIALECTS = ("spark", "databricks", "duckdb", "postgres", "snowflake", "bigquery"
 """The dialects that can be read."""
 LONGEST = 500_000
 """The maximum length of a query in characters."""
-COMMA = "comma"
-"""The mark of a join that is written as a comma, where the dialect lets JOIN bind more tightly; Spark does not."""
 
 _MOST_TOKENS = 50_000
 _MOST_BRACKETS = 40
@@ -76,7 +74,7 @@ def _make_parser_class(dialect: str) -> type[Any]:
             is_comma = self._curr is not None and self._curr.token_type == TokenType.COMMA
             join: exp.Join | None = super()._parse_join(*arguments, **options)
             if join is not None and is_comma and join.kind != "CROSS":
-                join.meta[COMMA] = True
+                mark_comma(join)
             return join
 
     return QueryParser

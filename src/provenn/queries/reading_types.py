@@ -27,6 +27,8 @@ _WORDS: Final[dict[ValueKind, str]] = {
     "text": "a text",
     "truth": "TRUE or FALSE",
     "moment": "a moment",
+    "array": "an array",
+    "bytes": "binary data",
 }
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _SIGNS: Final[dict[type[exp.Expr], str]] = {
@@ -223,12 +225,14 @@ class _TypeChecker:
 
 
 def _find_kind_of_type(kind: Type | None) -> ValueKind | None:
-    """Return the kind of values of a type; None for NULL, arrays and unknown types."""
+    """Return the kind of values of a type; None for NULL, structs and unknown types."""
     if kind is None:
         return None
     if kind.numeric:
         return "number"
-    kinds: dict[Type, ValueKind] = {STRING: "text", BOOLEAN: "truth"}
+    if kind.name.startswith("array<"):
+        return "array"
+    kinds: dict[Type, ValueKind] = {STRING: "text", BOOLEAN: "truth", Type("binary"): "bytes"}
     kinds |= dict.fromkeys((DATE, TIMESTAMP, TIMESTAMP_NTZ), "moment")
     return kinds.get(kind)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
@@ -82,11 +82,17 @@ def check_units(reading: QueryReading, tree: exp.Expr, original: exp.Expr) -> No
         except CriterionError as error:
             if not is_adql:
                 continue
-            reading.refuse(original, reading.name_columns(error.problem), _HINT)
+            reading.refuse(original, reading.name_columns(error.problem), _suggest(columns.values()))
         if canonical != plain:
             known = ", ".join(f"{reading.name_columns(symbol)} in {unit}" for symbol, unit in columns.items() if unit)
             hint = _HINT if is_adql else _HINT_ELSEWHERE
             reading.refuse(original, f"this mixes different units: {known}", hint)
+
+
+def _suggest(units: Iterable[str]) -> str:
+    """Return what to do about columns in units that do not fit."""
+    has_hours = any(unit and find_factor(read_unit(unit), read_unit("h")) is not None for unit in units)
+    return "multiply hours of right ascension by 15: POINT(15 * ra, dec)" if has_hours else _HINT
 
 
 def _make_schema(units: Mapping[str, str]) -> dict[str, Attribute]:

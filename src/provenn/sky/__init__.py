@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from provenn.sky.cones import Cone, cone
     from provenn.sky.coverings import covering, meeting
     from provenn.sky.extremes import Arc, Extremes, find_extremes
-    from provenn.sky.mocs import Moc, moc
+    from provenn.sky.mocs import Moc, moc, read_moc_text
     from provenn.sky.polygons import Polygon, polygon
     from provenn.sky.region import Region
     from provenn.sky.region_conditions import region_sql
@@ -46,6 +46,7 @@ __all__ = [
     "moc",
     "polygon",
     "read_call",
+    "read_moc_text",
     "region_of",
     "region_sql",
     "relation",
@@ -64,7 +65,7 @@ __getattr__, __dir__ = offer_names(
         "provenn.sky.cones": "Cone cone",
         "provenn.sky.coverings": "covering meeting",
         "provenn.sky.extremes": "Arc Extremes find_extremes",
-        "provenn.sky.mocs": "Moc moc",
+        "provenn.sky.mocs": "Moc moc read_moc_text",
         "provenn.sky.polygons": "Polygon polygon",
         "provenn.sky.region": "Region",
         "provenn.sky.region_conditions": "region_sql",

@@ -12,7 +12,7 @@ from provenn.errors import DefinitionError
 from provenn.sky.boxes import box
 from provenn.sky.call_forms import FUNCTIONS
 from provenn.sky.cones import cone
-from provenn.sky.mocs import moc
+from provenn.sky.mocs import read_moc_text
 from provenn.sky.polygons import polygon
 from provenn.sky.positions import DEGREES, find_position_attributes, read_angle_unit
 from provenn.sky.region import Region
@@ -96,7 +96,7 @@ def _build_polygon(*numbers: float) -> Region:
 _BUILDERS: dict[str, Callable[..., Region]] = {
     "in_box": box,
     "in_cone": cone,
-    "in_moc": moc,
+    "in_moc": read_moc_text,
     "in_polygon": _build_polygon,
 }
 _CALL_PART = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[(),]|[^`'(),]+", re.DOTALL)

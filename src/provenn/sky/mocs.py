@@ -22,7 +22,7 @@ from provenn.sky.moc_library import LIBRARY, PREFIX, parse_digest
 from provenn.sky.points import Cap, measure_separation
 from provenn.sky.region import INSIDE, OUTSIDE, Sides
 
-__all__ = ["INLINE", "LARGEST_FILE", "LONGEST", "Moc", "moc", "write_canonical_cells"]
+__all__ = ["INLINE", "LARGEST_FILE", "LONGEST", "Moc", "moc", "read_moc_text", "write_canonical_cells"]
 
 INLINE = 100_000
 """The most characters of cells that a criterion contains; it names longer cells by digest."""
@@ -33,6 +33,7 @@ LARGEST_FILE = 32 * 2**20
 _CLAIMED_SIZE = re.compile(rb"NAXIS([12]) *= *(-?\d+)")
 _MOC_TEXT = re.compile(r"[\d\s,/-]*")
 _HINT = "pass a file, a mocpy.MOC, or a text such as '3/1-4 5/200'"
+_TEXT_HINT = "write the cells, for example '3/1-4 5/200'"
 
 Ranges = NDArray[np.int64]
 
@@ -134,6 +135,28 @@ def moc(what: Any, on: Sequence[str] | None = None) -> Moc:  # noqa: ANN401 - se
     if len(text) > INLINE:
         text = PREFIX + LIBRARY.remember(text)
     return Moc(text, names)
+
+
+def read_moc_text(text: str) -> Moc:
+    """Return the coverage map that a text in a query or a criterion describes: cells, JSON or a digest, never a file.
+
+    Whoever may query an archive may not therefore open the files of the machine.
+
+    Raises
+    ------
+    RegionError
+        If the text does not describe a MOC, the MOC covers nothing, or it has too many cells.
+    FilesMissingError
+        If the text is the digest of a MOC that no open archive holds.
+
+    Examples
+    --------
+    >>> read_moc_text("3/0-4 5/80").text
+    '2/0 3/4 5/80'
+    """
+    if not (_MOC_TEXT.fullmatch(text) or text.lstrip().startswith("{") or text.startswith(PREFIX)):
+        raise RegionError(f"{text[:40]!r} does not describe the cells of a MOC", hint=_TEXT_HINT)
+    return moc(text)
 
 
 def write_canonical_cells(what: Any) -> str:  # noqa: ANN401 - as above

@@ -22,7 +22,7 @@ from provenn.web.tap_requests import (
     find_address,
     link_lineage,
     make_xml,
-    read_address,
+    read_request,
 )
 
 __all__ = ["router"]
@@ -47,9 +47,11 @@ def show_availability(jobs: ServedTapJobs, name: str) -> Response:
 
 
 @router.get("/scs/{name:path}")
+@router.post("/scs/{name:path}")
 async def search_cone(jobs: ServedTapJobs, request: Request, name: str) -> Response:
     """Return the sources of a catalog within a radius of a position."""
-    parameters = {key.upper(): value for key, value in read_address(request).pairs}
+    asked = await read_request(request)
+    parameters = {key.upper(): value for key, value in asked.parameters.pairs}
     table = await to_thread.run_sync(_find_placed_table, jobs, name)
     query = _write_query(table, parameters)
     limit = "0" if _read_angle(parameters, "SR", 0, 180) == 0 else parameters.get("MAXREC", "")

@@ -1,8 +1,10 @@
 """DataLink: from rows to the page, the lineage and the provenance of their catalog."""
 
+from functools import partial
 from io import StringIO
 from typing import Final
 
+from anyio import to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
@@ -11,7 +13,7 @@ from provenn.errors import TapError, UnknownCatalogError
 from provenn.exchange import LineageFormat, export_lineage
 from provenn.tap.datalink import Link, format_links
 from provenn.web.rendering import ServedArchive
-from provenn.web.tap_requests import find_address, make_xml, read_address
+from provenn.web.tap_requests import find_address, make_xml, read_request
 
 __all__ = ["router"]
 
@@ -27,20 +29,27 @@ _FORMATS: Final[dict[str, tuple[LineageFormat, str]]] = {
 
 
 @router.get("/datalink/links")
-def list_links(archive: ServedArchive, request: Request) -> Response:
+@router.post("/datalink/links")
+async def list_links(archive: ServedArchive, request: Request) -> Response:
     """List what is linked with catalogs: ID is a digest or a name, and may be repeated."""
-    wanted = [value for key, value in read_address(request).pairs if key.upper() == "ID"]
+    asked = await read_request(request)
+    wanted = [value for key, value in asked.parameters.pairs if key.upper() == "ID"]
     if len(wanted) > _MOST:
         raise TapError(f"{len(wanted)} IDs are asked for, and the limit is {_MOST}")
-    links = [link for which in wanted for link in _find_links(archive, request, which)]
+
+    def list_all() -> list[Link]:
+        return [link for which in wanted for link in _find_links(archive, request, which)]
+
     media_type = "application/x-votable+xml;content=datalink"
-    return make_xml(format_links(links), media_type)
+    return make_xml(format_links(await to_thread.run_sync(list_all)), media_type)
 
 
 @router.get("/datalink/provenance")
-def show_provenance(archive: ServedArchive, request: Request) -> Response:
+@router.post("/datalink/provenance")
+async def show_provenance(archive: ServedArchive, request: Request) -> Response:
     """Show the provenance of a catalog as W3C PROV: ID is a digest or a name."""
-    parameters = {key.upper(): value for key, value in read_address(request).pairs}
+    asked = await read_request(request)
+    parameters = {key.upper(): value for key, value in asked.parameters.pairs}
     name = parameters.get("RESPONSEFORMAT", "PROV-JSON").upper()
     if name not in _FORMATS:
         raise TapError(f"unknown RESPONSEFORMAT {name[:40]!r}", hint=f"use one of {', '.join(_FORMATS)}")
@@ -48,7 +57,8 @@ def show_provenance(archive: ServedArchive, request: Request) -> Response:
         raise TapError("the parameter ID is missing", hint="add ID=DIGEST, or the name of a catalog")
     lineage_format, media_type = _FORMATS[name]
     file = StringIO()
-    export_lineage(archive, file, parameters["ID"], format=lineage_format, shows_folders=False)
+    write = partial(export_lineage, archive, file, parameters["ID"], format=lineage_format, shows_folders=False)
+    await to_thread.run_sync(write)
     return Response(file.getvalue(), media_type=media_type)
 
 

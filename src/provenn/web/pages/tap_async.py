@@ -63,8 +63,12 @@ async def create_job(jobs: ServedTapJobs, request: Request) -> Response:
         phase = asked.parameters.find("PHASE")
         kept = Parameters(tuple(pair for pair in asked.parameters.pairs if pair[0] not in _CONTROLS))
         job = jobs.create(kept, asked.uploads, link_lineage(request))
-        _change_limits(jobs, job.number, asked.parameters)
-        return _start(jobs, job.number, phase) if phase is not None else job
+        try:
+            _change_limits(jobs, job.number, asked.parameters)
+            return _start(jobs, job.number, phase) if phase is not None else job
+        except ProvennError:
+            jobs.delete(job.number)  # the client never learns its number
+            raise
 
     job = await to_thread.run_sync(create)
     return RedirectResponse(_find_job_address(request, job.number), 303)
