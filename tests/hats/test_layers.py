@@ -307,6 +307,9 @@ def test_parts_that_another_person_compared_in_private_change_no_plan(place, tmp
 def test_parts_are_not_mixed_with_those_of_another_division_of_the_same_files(place, tmp_path):
     for name in ("core", "redshift", "weights"):
         shutil.copytree(place / name, tmp_path / name)
+        properties = tmp_path / name / "hats.properties"
+        # without a column of cells, parts in the places of others are not noticed
+        properties.write_text(properties.read_text().replace("hats_col_healpix=", "hats_col_healpix=no_"))
     layers = [tmp_path / "redshift", tmp_path / "weights"]
     with provenn.open(tmp_path / "survey") as archive:
         archive.ingest("all", tmp_path / "core", key="id", population="star", layers=layers)
