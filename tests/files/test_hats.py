@@ -10,6 +10,7 @@ from pyarrow import parquet
 from provenn.catalogs import Base, Files
 from provenn.errors import BaseFilesError, FilesMissingError
 from provenn.files.file_records import encode_files, restore_files
+from provenn.files.hats_properties import format_properties, parse_properties
 from tests.catalogs.skies import write_hats
 
 
@@ -54,9 +55,11 @@ def test_rows_that_are_missing_are_told(tmp_path: Path):
 def test_a_part_that_nobody_speaks_of_is_told(tmp_path: Path):
     write_hats(tmp_path / "sky")
     path = next((tmp_path / "sky").rglob("Npix=*"))
-    (path.parent / "Npix=47000.parquet").write_bytes(path.read_bytes())
+    other = tmp_path / "sky" / "dataset" / "Norder=8" / "Dir=40000"
+    other.mkdir(parents=True)
+    (other / "Npix=47000.parquet").write_bytes(path.read_bytes())
     with pytest.raises(
-        BaseFilesError, match=r"has parts that partition_info\.csv does not list, such as Norder=1, Npix=47000"
+        BaseFilesError, match=r"has parts that partition_info\.csv does not list, such as Norder=8, Npix=47000"
     ):
         Files.at(tmp_path / "sky")
 
@@ -68,6 +71,7 @@ def test_a_part_that_nobody_speaks_of_is_told(tmp_path: Path):
         ("hats.properties", None, r"no hats\.properties that state dataproduct_type"),
         ("hats.properties", "dataproduct_type=object\nhats_nrows=many\n", "state 'many' as the number of rows"),
         ("hats.properties", "dataproduct_type=object\nhats_col_ra=alpha\n", "name alpha as a column of the position"),
+        ("hats.properties", "dataproduct_type=object\nhats_col_ra=ra\nhats_col_dec=ra\n", "name ra as both columns"),
         ("partition_info.csv", "a,b\n", "does not list the parts in the columns Norder and Npix"),
         ("partition_info.csv", "Norder,Npix\n1,x\n", "does not list the parts in the columns Norder and Npix"),
     ],
@@ -87,6 +91,67 @@ def test_the_format_of_a_folder_is_not_named(tmp_path: Path):
     with pytest.raises(BaseFilesError, match="'hats', which provenn does not read") as raised:
         Files.at(tmp_path / "sky", format="hats")
     assert raised.value.hint == "name the folder alone: HATS is recognised by its properties"
+
+
+@pytest.mark.parametrize(
+    ("text", "ucd"),
+    [
+        ("dataproduct_type : object\nhats_col_ra : ra\nhats_col_dec : dec\n", "pos.eq.ra;meta.main"),
+        (
+            "\ufeff! comment\r\ndataproduct_type object\r\nhats_col_ra\tr\\u0061\r\nhats_col_dec=dec\r\n",
+            "pos.eq.ra;meta.main",
+        ),
+        ("dataproduct_type = source\nhats_nrows = 200\n", ""),
+    ],
+)
+def test_properties_are_read_as_java_reads_them(tmp_path: Path, text, ucd):
+    write_hats(tmp_path / "sky")
+    (tmp_path / "sky" / "hats.properties").write_text(text)
+    assert Files.at(tmp_path / "sky").columns[2].ucd == ucd
+
+
+def test_names_of_columns_come_back_from_properties():
+    names = [" ra", "r\\a", "a=b: c#", "\\u0041", "é"]
+    assert parse_properties(format_properties(dict.fromkeys("abcde", "")) + "#x=y\n") == dict.fromkeys("abcde", "")
+    for name in names:
+        assert parse_properties(format_properties({"hats_col_ra": name})) == {"hats_col_ra": name}
+
+
+@pytest.mark.parametrize("suffix", [".parq", ".pq", ".c000.snappy.parquet"])
+def test_parts_may_have_other_suffixes(tmp_path: Path, suffix):
+    write_hats(tmp_path / "sky")
+    digest = Files.at(tmp_path / "sky").digest
+    for part in list((tmp_path / "sky").rglob("Npix=*")):
+        part.rename(part.with_name(part.name.replace(".parquet", suffix)))
+    assert Files.at(tmp_path / "sky").digest == digest
+
+
+def test_parts_in_the_place_of_others_are_refused(tmp_path: Path):
+    """Regions would not find their sources."""
+    write_hats(tmp_path / "sky")
+    first, *_, last = sorted((tmp_path / "sky").rglob("Npix=*"))
+    first.rename(tmp_path / "part")
+    last.rename(first)
+    (tmp_path / "part").rename(last)
+    with pytest.raises(BaseFilesError, match=r"Norder=1, Npix=\d+ of .* has sources of other pixels, by _healpix_29"):
+        Files.at(tmp_path / "sky")
+
+
+@pytest.mark.parametrize(("order", "pixel"), [(1, 48), (30, 0)])
+def test_pixels_that_the_sky_lacks_are_refused(tmp_path: Path, order, pixel):
+    write_hats(tmp_path / "sky")
+    (tmp_path / "sky" / "partition_info.csv").unlink()
+    part = next((tmp_path / "sky").rglob("Npix=*"))
+    moved = tmp_path / "sky" / "dataset" / f"Norder={order}" / "Dir=0"
+    moved.mkdir(parents=True, exist_ok=True)
+    part.rename(moved / f"Npix={pixel}.parquet")
+    with pytest.raises(BaseFilesError, match=f"Norder={order}, Npix={pixel}, and the sky has no such pixel"):
+        Files.at(tmp_path / "sky")
+
+
+def test_the_folder_of_the_parts_is_the_catalog(tmp_path: Path):
+    write_hats(tmp_path / "sky")
+    assert Files.at(tmp_path / "sky" / "dataset").digest == Files.at(tmp_path / "sky").digest
 
 
 @pytest.mark.parametrize("kind", ["margin", "index", "association", "map"])
@@ -127,6 +192,9 @@ def test_of_a_collection_the_catalog_is_read(tmp_path: Path):
         properties.write_text(f"hats_primary_table_url={bad}\n")
         with pytest.raises(BaseFilesError, match="does not name its main table"):
             Files.at(tmp_path / "all")
+    properties.write_text("hats_primary_table_url=gone\n")
+    with pytest.raises(BaseFilesError, match="names gone as its main table, which is no folder in HATS"):
+        Files.at(tmp_path / "all")
 
 
 def test_a_folder_that_only_looks_like_it_is_a_folder(tmp_path: Path):

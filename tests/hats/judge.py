@@ -11,6 +11,7 @@ import lsdb
 import numpy as np
 import pandas as pd
 from astropy.coordinates import SkyCoord
+from hats.io.file_io import read_fits_image
 from hats.io.skymap import read_skymap
 from hats.io.validation import is_valid_catalog
 from hats.pixel_math.spatial_index import compute_spatial_index
@@ -69,6 +70,12 @@ def skymap(path):
     """Return the number of sources in the map of the sky."""
     catalog = hats.read_hats(path)
     return [int(np.sum(read_skymap(catalog, None))), catalog.catalog_info.skymap_order]
+
+
+def cells_of_map(path):
+    """Return the cells with sources in a file with a map of the sky, with the number of sources in each."""
+    image = read_fits_image(path)
+    return [len(image), {str(cell): int(image[cell]) for cell in np.flatnonzero(image)}]
 
 
 def write(table, path, rows, margin=None):

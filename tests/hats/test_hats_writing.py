@@ -22,6 +22,7 @@ from provenn.files.hats_properties import HEALPIX_COLUMN
 from provenn.files.parquet_columns import VOTABLE_KEY
 from provenn.sky import box, cone
 from provenn.spark.tables.parquet_file import ORIGIN_KEY
+from provenn.spark.tables.skymap_file import make_skymap
 from provenn.targets.steps import Scan, walk_steps
 from tests.hats.real_lsdb import run_lsdb
 from tests.hats.skies import measure_distance, write_sky
@@ -36,6 +37,7 @@ CONES = [
     (10.0, -89.9, 3.0),
     (300.0, 45.0, 0.001),
 ]
+CROWD, MAP_ORDERS = (np.array([3, 4, 77, (12 << 20) - 1]), np.array([5, 6, 7, 8])), (4, 8, 10)
 BOXES = [(350.0, 10.0, -20.0, 20.0), (44.0, 46.0, -1.0, 1.0), (80.0, 100.0, 60.0, 62.0)]
 
 
@@ -87,6 +89,10 @@ def answers(archive, place):
     questions["cells"] = ("cells", {"path": whole})
     questions["margin"] = ("margin", {"path": whole})
     questions["skymap"] = ("skymap", {"path": f"{whole}/sky"})
+    for order in MAP_ORDERS:
+        path = place / f"map-{order}.fits"
+        path.write_bytes(make_skymap(CROWD, 10, order))
+        questions[f"map {order}"] = ("cells_of_map", {"path": str(path)})
     questions["pairs"] = ("pairs", {"left": bright, "right": whole, "radius": WIDTH, "neighbors": 1})
     questions["written"] = (
         "write",
@@ -193,6 +199,16 @@ def test_cross_matches_of_lsdb_have_the_same_pairs(answers, archive):
     )
 
 
+@pytest.mark.parametrize("order", MAP_ORDERS)
+def test_maps_of_the_sky_list_all_cells_or_those_with_sources(answers, place, order):
+    cells, rows = CROWD
+    expected = {}
+    for cell, number in zip(cells >> (2 * (10 - order)), rows, strict=True):
+        expected[str(cell)] = expected.get(str(cell), 0) + int(number)
+    assert answers[f"map {order}"] == [12 << (2 * order), expected]
+    assert (place / f"map-{order}.fits").stat().st_size < 10_000_000, "a few crowded cells make no large map"
+
+
 # -- margins -----------------------------------------------------------------------------------------------------------
 
 
@@ -282,6 +298,8 @@ def test_a_catalog_without_sources_is_called_so(tmp_path):
         ({"ra": [1.0, 2.0], "dec": [1.0, 2.0]}, {"pixel_rows": 0}, FormatError, "expected a number of sources"),
         ({"ra": [1.0, 2.0], "dec": [1.0, 2.0]}, {"margin": "2 deg"}, FormatError, "too wide"),
         ({"ra": [1.0, 2.0], "dec": [1.0, 2.0]}, {"margin": "wide"}, DefinitionError, "expected an angle"),
+        ({"ra": [1.0, 2.0], "dec": [1.0, 2.0]}, {"on": ("ra", "ra")}, DefinitionError, "not ra twice"),
+        ({"ra": [1.0, 2.0], "dec": [1.0, 2.0]}, {"on": "ra"}, DefinitionError, "a position is two attributes"),
         ({"ra": [1.0, 2.0], "dec": [1.0, 2.0]}, {"single": True}, FormatError, "divided by the sky alone"),
         ({"ra": [1.0, 2.0], "dec": [1.0, 2.0]}, {"format": "csv", "margin": 5}, FormatError, "only folders in HATS"),
         ({"ra": [1.0, 2.0], "dec": [1.0, 2.0], HEALPIX_COLUMN: ["a", "b"]}, {}, FormatError, "uses the name"),

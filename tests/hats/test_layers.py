@@ -22,6 +22,7 @@ from provenn.errors import (
     FormatError,
     KeyColumnsError,
     KeyValuesError,
+    StoreError,
     UnknownCatalogError,
 )
 from provenn.files.column_bounds import PARTS
@@ -137,6 +138,16 @@ def test_options_that_do_not_fit_a_layer_are_refused(archive, place, options, pr
     given = {"format": "hats", **options, "layer": place / options["layer"]}
     with pytest.raises(FormatError, match=problem):
         archive["redshifts"].write(place / "refused", **given)
+
+
+@pytest.mark.parametrize("target", ["copy", "copy/core", "copy/link"])
+def test_a_layer_does_not_replace_its_core(archive, place, tmp_path, target):
+    """With `overwrite`, the core would be lost: the layer lacks its attributes."""
+    shutil.copytree(place / "core", tmp_path / "copy" / "core")
+    (tmp_path / "copy" / "link").symlink_to("core")
+    with pytest.raises(StoreError, match="the core of this layer lies in"):
+        archive["redshifts"].write(tmp_path / target, format="hats", layer=tmp_path / "copy" / "core", overwrite=True)
+    assert (tmp_path / "copy" / "core" / "hats.properties").exists()
 
 
 def test_a_core_with_a_key_of_another_type_is_refused(tmp_path):
@@ -307,6 +318,9 @@ def test_parts_that_another_person_compared_in_private_change_no_plan(place, tmp
 def test_parts_are_not_mixed_with_those_of_another_division_of_the_same_files(place, tmp_path):
     for name in ("core", "redshift", "weights"):
         shutil.copytree(place / name, tmp_path / name)
+        properties = tmp_path / name / "hats.properties"
+        # without a column of cells, parts in the places of others are not noticed
+        properties.write_text(properties.read_text().replace("hats_col_healpix=", "hats_col_healpix=no_"))
     layers = [tmp_path / "redshift", tmp_path / "weights"]
     with provenn.open(tmp_path / "survey") as archive:
         archive.ingest("all", tmp_path / "core", key="id", population="star", layers=layers)

@@ -51,7 +51,7 @@ def test_names_that_are_given_are_meant():
     assert found("ra", "dec", "l", "b", on=("l", "B")) == ["l", "b"]
     with pytest.raises(AttributeNotFoundError, match="decl"):
         found("ra", "dec", on=("ra", "decl"))
-    for on in ("ra", (), ("ra",), ("ra", "dec", "x")):
+    for on in ("ra", (), ("ra",), ("ra", "ra"), ("ra", "dec", "x")):
         with pytest.raises(DefinitionError, match="two attributes"):
             found("ra", "dec", on=on)
 

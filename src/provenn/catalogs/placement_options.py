@@ -54,7 +54,7 @@ class PlacementOptions:
         if self.epoch is None:
             if self.epochs is not None or self.motions is not None:
                 raise DefinitionError(
-                    "the epochs of positions are given, but not the epoch of the match", hint=_GIVE_EPOCH
+                    "epochs or motions of positions are given, but not the epoch of the match", hint=_GIVE_EPOCH
                 )
             return Placement(frames[0]), Placement(frames[1])
         end = read_epoch(self.epoch)
@@ -150,10 +150,11 @@ def _read_column(attribute: Attribute, quantity: str) -> Coordinate:
     """Return an attribute that holds a quantity, and its unit."""
     unit = find_motion_unit(quantity, attribute.unit)
     if not attribute.type.numeric or unit is None:
+        article = "an" if quantity == "epoch" else "a"
         what = f"the type {attribute.type}" if not attribute.type.numeric else f"the unit {attribute.unit!r}"
         raise DefinitionError(
-            f"{attribute.name} has {what} and cannot be a {quantity}",
-            hint=f"a {quantity} is a number in {' or '.join(MOTION_UNITS[quantity])}",
+            f"{attribute.name} has {what} and cannot be {article} {quantity}",
+            hint=f"{article} {quantity} is a number in {' or '.join(MOTION_UNITS[quantity])}",
         )
     return attribute.identity, unit
 

@@ -166,7 +166,7 @@ def _restore_placement(parameters: Mapping[str, Any], known: Collection[Attribut
     quantities = QUANTITIES[: len(columns)] + (() if isinstance(epoch, float) else ("epoch",))
     for (identity, unit), quantity in zip(motion.inputs, quantities, strict=True):
         if (known is not None and identity not in known) or unit not in MOTION_UNITS[quantity]:
-            raise DefinitionError(f"{identity} in {unit} is not a {quantity}")
+            raise DefinitionError(f"{identity} in {unit} is no {quantity}")
     if len(columns) not in (2, 4):
         raise DefinitionError(f"expected a motion of 2 or 4 attributes to an epoch, got {len(columns)} to {end!r}")
     return Placement(frame, motion)

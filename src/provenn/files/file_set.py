@@ -236,7 +236,7 @@ class Files:
         else:
             place = hats.files if hats else place
             listing = choose_files(list_files(place, names), names)
-        file_format, read_options = settle_format(listing, format, options or {}, null)
+        file_format, read_options = settle_format(listing, "parquet" if hats else format, options or {}, null)
         check_reading(file_format, read_options, place)
         prints_by_name = make_fingerprints(listing, file_format, trust, memory, progress)
         # File names are no part of the identity, so nothing may depend on their order.
@@ -248,6 +248,7 @@ class Files:
         columns, row_count = contents.columns, contents.rows
         if hats:
             hats.check((file.name for file in listing), row_count)
+            hats.check_places([file.name for file in listing], contents.file_bounds)
             columns = hats.describe_columns(columns)
         partitions = [
             partition

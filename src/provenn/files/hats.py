@@ -14,14 +14,16 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
 from provenn.digests import canonical_json
 from provenn.errors import BaseFilesError
+from provenn.files.column_bounds import ColumnBounds
 from provenn.files.columns import FileColumn
+from provenn.files.hats_properties import HEALPIX_COLUMN, HEALPIX_ORDER, parse_properties
 from provenn.gate.entrances import entrance
 from provenn.gate.expansion import read_header_bytes
 
@@ -32,7 +34,7 @@ _COLLECTION = "collection.properties"
 _PARTITIONS = "partition_info.csv"
 _PARTS = "/Norder=*/Dir=*/Npix=*"
 _NO_SOURCES = ("margin", "association", "index", "map")
-_PART = re.compile(r"(?:.*/)?Norder=(\d+)/Dir=\d+/Npix=(\d+)(\.parquet|/.*)")
+_PART = re.compile(r"(?:.*/)?Norder=(\d+)/Dir=\d+/Npix=(\d+)((?:\.\w+)*\.(?:parquet|parq|pq)|/.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Hats:
         The order and pixel of each part, if stated.
     position
         The columns of right ascension and declination, if stated.
+    index
+        The column with the cell of each position, and the order of the cells.
     """
 
     folder: str
@@ -58,6 +62,7 @@ class Hats:
     rows: int | None
     parts: frozenset[tuple[int, int]] | None
     position: tuple[str, str]
+    index: tuple[str, int] = (HEALPIX_COLUMN, HEALPIX_ORDER)
 
     def check(self, names: Iterable[str], rows: int | None) -> None:
         """Make sure that all parts and all rows exist.
@@ -72,9 +77,15 @@ class Hats:
         Raises
         ------
         BaseFilesError
-            If parts or rows are missing, or there are additional parts.
+            If parts or rows are missing, or there are additional parts, or parts of which the sky has none.
         """
         parts = {part for name in names if (part := find_pixel(name))}
+        for order, pixel in sorted(parts):
+            if order > HEALPIX_ORDER or pixel >= 12 << (2 * order):
+                raise BaseFilesError(
+                    f"{self.folder} has the part Norder={order}, Npix={pixel}, and the sky has no such pixel",
+                    hint="write the folder again",
+                )
         missing = sorted((self.parts or frozenset()) - parts)
         extra = sorted(parts - (parts if self.parts is None else self.parts))
         if missing or extra:
@@ -91,20 +102,56 @@ class Hats:
                 hint=_INCOMPLETE,
             )
 
+    def check_places(self, names: Sequence[str], bounds: Sequence[Mapping[str, ColumnBounds]]) -> None:
+        """Make sure that the sources of each part lie in its pixel, as far as the footers of the files say.
+
+        Regions are proved and read by pixels, here as in other programs. So no source of a part in the wrong place
+        would be found there.
+
+        Parameters
+        ----------
+        names
+            The paths of the files, below the folder of the data.
+        bounds
+            The bounds of the columns of each file.
+
+        Raises
+        ------
+        BaseFilesError
+            If a part has sources of other pixels.
+        """
+        column, order_of_cells = self.index
+        for name, file_bounds in zip(names, bounds, strict=True):
+            cells, part = file_bounds.get(column), find_pixel(name)
+            if part is None or cells is None or not isinstance(cells.low, int) or not isinstance(cells.end, int):
+                continue
+            order, pixel = part
+            shift = 2 * (order_of_cells - order)
+            if shift >= 0 and not pixel << shift <= cells.low < cells.end <= (pixel + 1) << shift:
+                raise BaseFilesError(
+                    f"the part Norder={order}, Npix={pixel} of {self.folder} has sources of other pixels, by {column}",
+                    hint="files were renamed or mixed up: copy the folder again, or write it again",
+                )
+
     def describe_columns(self, columns: Sequence[FileColumn]) -> tuple[FileColumn, ...]:
         """Return the columns, with UCDs added to the columns of the position.
 
         Raises
         ------
         BaseFilesError
-            If the parts lack a column of the position.
+            If the parts lack a column of the position, or a column is named twice.
         """
         for name in self.position:
             if name and name not in {column.name for column in columns}:
                 raise BaseFilesError(
                     f"the properties of {self.folder} name {name} as a column of the position, which the parts lack",
-                    hint="correct hats_col_ra and hats_col_dec in hats.properties",
+                    hint=_CORRECT_POSITION,
                 )
+        if self.position[0] and self.position[0] == self.position[1]:
+            raise BaseFilesError(
+                f"the properties of {self.folder} name {self.position[0]} as both columns of the position",
+                hint=_CORRECT_POSITION,
+            )
         ucds = dict(zip(self.position, ("pos.eq.ra;meta.main", "pos.eq.dec;meta.main"), strict=True))
         return tuple(column if column.ucd else replace(column, ucd=ucds.get(column.name, "")) for column in columns)
 
@@ -126,6 +173,7 @@ class Hats:
 
 
 _INCOMPLETE = "check that it was copied completely"
+_CORRECT_POSITION = "correct hats_col_ra and hats_col_dec in hats.properties"
 
 
 def find_pixel(name: str) -> tuple[int, int] | None:
@@ -150,11 +198,17 @@ def read_hats(location: str) -> Hats | None:
     folder = location.rstrip("/")
     collection = _read_first(folder, (_COLLECTION,))
     if collection is not None:
-        primary = _parse_properties(collection[1]).get("hats_primary_table_url", "")
+        primary = parse_properties(collection[1]).get("hats_primary_table_url", "")
         if not re.fullmatch(r"[^/:]+", primary) or primary in (".", ".."):
             raise BaseFilesError(f"{location} does not name its main table", hint="name the table's folder")
         folder = f"{folder}/{primary}"
     properties = _read_properties(folder)
+    if collection is not None and not properties:
+        raise BaseFilesError(
+            f"{location} names {primary} as its main table, which is no folder in HATS", hint=_INCOMPLETE
+        )
+    if not properties and folder.endswith("/dataset"):
+        return read_hats(folder.removesuffix("/dataset"))
     kind = properties.get("dataproduct_type") or properties.get("catalog_type") or ""
     if not kind:
         if _read_first(folder, (_PARTITIONS,)) is not None:
@@ -189,7 +243,14 @@ def read_hats(location: str) -> Hats | None:
             properties.get("hats_col_ra") or properties.get("ra_column") or "",
             properties.get("hats_col_dec") or properties.get("dec_column") or "",
         ),
+        _read_index(properties),
     )
+
+
+def _read_index(properties: Mapping[str, str]) -> tuple[str, int]:
+    """Return the column with the cell of each position, and the order of the cells."""
+    order = properties.get("hats_col_healpix_order", "")
+    return properties.get("hats_col_healpix") or HEALPIX_COLUMN, int(order) if order.isdecimal() else HEALPIX_ORDER
 
 
 def read_hats_of_parts(pattern: str) -> Hats | None:
@@ -229,13 +290,7 @@ def _read_properties(folder: str) -> dict[str, str]:
     if properties_file is None:
         return {}
     name, text = properties_file
-    return _parse_json_properties(text, folder) if name.endswith(".json") else _parse_properties(text)
-
-
-def _parse_properties(text: str) -> dict[str, str]:
-    """Parse properties in the format of Java, as far as HATS uses the format."""
-    pairs = (line.partition("=") for line in text.splitlines() if not line.lstrip().startswith(("#", "!")))
-    return {key.strip(): value.strip() for key, equals, value in pairs if equals}
+    return _parse_json_properties(text, folder) if name.endswith(".json") else parse_properties(text)
 
 
 def _parse_json_properties(text: str, folder: str) -> dict[str, str]:
@@ -264,7 +319,7 @@ def _read_first(folder: str, names: Collection[str]) -> tuple[str, str] | None:
         for name in names:
             if filesystem.get_file_info(f"{path}/{name}").is_file:
                 with filesystem.open_input_stream(f"{path}/{name}", compression=None) as opened:
-                    return name, read_header_bytes(opened, f"{folder}/{name}").decode("utf-8", "replace")
+                    return name, read_header_bytes(opened, f"{folder}/{name}").decode("utf-8-sig", "replace")
     except (OSError, ValueError):  # the later listing of the files reports the error
         return None
     return None

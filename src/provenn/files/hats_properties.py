@@ -16,6 +16,7 @@ __all__ = [
     "COLLECTION",
     "EXTENSION",
     "HEALPIX_COLUMN",
+    "HEALPIX_ORDER",
     "PARTITIONS",
     "PROPERTIES",
     "HatsPart",
@@ -24,6 +25,7 @@ __all__ = [
     "format_partitions",
     "format_properties",
     "make_folder_name",
+    "parse_properties",
 ]
 
 PROPERTIES = ("hats.properties", "properties")
@@ -34,8 +36,8 @@ COLLECTION, PARTITIONS, CHECKSUMS = "collection.properties", "partition_info.csv
 EXTENSION = "extension.properties"
 """The file by which LSDB loads a layer as an extension of its core."""
 
-HEALPIX_COLUMN = "_healpix_29"
-"""The column with the cell of the last order that contains the position."""
+HEALPIX_COLUMN, HEALPIX_ORDER = "_healpix_29", 29
+"""The column with the cell of the last order that contains the position, and this order."""
 
 _FOLDERS = 10_000
 """How many pixels share a folder ``Dir=``."""
@@ -80,6 +82,29 @@ def _escape_value(value: str) -> str:
     """Return a value with backslashes doubled and unprintable characters as blanks; a blank at the start is escaped."""
     plain = "".join(letter if letter.isprintable() else " " for letter in value).replace("\\", "\\\\")
     return f"\\{plain}" if plain.startswith(" ") else plain
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    r"""Parse properties in the format of Java, of a property a line.
+
+    >>> parse_properties("#HATS\nhats_col_ra = ra\nhats_creation_date=2026-11-16T07\\:00UTC\ntitle: a\\u00e9")
+    {'hats_col_ra': 'ra', 'hats_creation_date': '2026-11-16T07:00UTC', 'title': 'aé'}
+    """
+    pairs = (_PROPERTY.fullmatch(line) for line in text.splitlines())
+    return {_unescape(pair[1]): _unescape(pair[2]) for pair in pairs if pair}
+
+
+_PROPERTY = re.compile(r"\s*(?![#!])((?:\\.|[^\\=:\s])+)\s*[=:\s]\s*(.*?)\s*")
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+def _unescape(text: str) -> str:
+    """Return a key or a value without the backslashes before characters with a meaning."""
+    return re.sub(r"\\(?:u([0-9A-Fa-f]{4})|(.))", lambda escape: _read_escape(escape[1], escape[2]), text)
+
+
+def _read_escape(code: str | None, letter: str) -> str:
+    return chr(int(code, 16)) if code else _ESCAPES.get(letter, letter)
 
 
 def format_partitions(parts: Iterable[HatsPart]) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from provenn.catalogs.schema import Attribute, Schema
@@ -101,7 +102,7 @@ def read_output_form(
     FormatError
         If the format is unknown, or cannot hold the data.
     StoreError
-        If the target exists, or its folder is missing or not writable.
+        If the target exists or is the core of the layer, or its folder is missing or not writable.
     """
     text = fspath(path)
     format_name = _choose_format(text, format)
@@ -113,10 +114,21 @@ def read_output_form(
     target = DataFolder.of(text).location
     above, _, name = target.rpartition("/")
     parent = DataFolder.of(above or "/")
+    if hats is not None and hats.core is not None and _is_inside(hats.core.folder, target):
+        raise StoreError(
+            f"the core of this layer lies in {target}, which this would replace", hint="choose another name"
+        )
     check_target(parent, name, overwrite=overwrite)
     if parent.is_local:
         _check_writable(parent.location)
     return OutputForm(target, parent, name, format_name, folders, one_file, hats)
+
+
+def _is_inside(place: str, folder: str) -> bool:
+    """Return whether a place is a folder, or lies in it."""
+    if "://" not in place + folder:
+        place, folder = str(Path(place).resolve()), str(Path(folder).resolve())
+    return f"{place}/".startswith(f"{folder}/")
 
 
 def _check_writable(folder: str) -> None:

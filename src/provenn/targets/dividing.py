@@ -4,7 +4,7 @@ If every source of A is in exactly one of B and C, then |A| = |B| + |C|, so two 
 holds for more than two parts. Definitions and observations must prove that the parts divide A. Where no parts divide A,
 all counts together may still prove an equal lower and upper bound for the sources of A (`provenn.logic.counting`).
 Declared facts are not used, because a count is recorded for ever. Keys are verified before any count, so each row is a
-source.
+source. That other catalogs have sources, which every count leaves as a fact, is not used either: it divides nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from provenn.logic import Knowledge, disjoint, subset
 from provenn.logic.counting import bound_count, bound_numbers
 from provenn.logic.counting.proofs import BoundProof
 from provenn.logic.terms import nothing, term
-from provenn.targets.known import build_definition, collect_data_knowledge
+from provenn.targets.known import build_definition, collect_limiting_data_knowledge
 
 __all__ = ["MOST_COUNTS", "DerivedCount", "Division", "derive_count"]
 
@@ -66,7 +66,7 @@ def derive_count(reading: Reading, catalog: Catalog, *, is_counted_soon: bool = 
             return DerivedCount(matched_count.rows, "by matched sources: each is in one pair")
     try:
         counted = _find_counts(reading, catalog, _FEW_COUNTS if is_counted_soon else MOST_COUNTS)
-        knowledge = collect_data_knowledge(reading, catalog, *counted)
+        knowledge = collect_limiting_data_knowledge(reading, catalog, *counted)
         division = Division(knowledge, catalog.digest, _key_by_digest(counted)).count()
         if division is not None or (is_counted_soon and len(counted) > _FEW_COUNTS):
             return division

@@ -16,7 +16,6 @@ from provenn.logic import Knowledge
 
 __all__ = [
     "build_definition",
-    "collect_data_knowledge",
     "collect_knowledge",
     "collect_limiting_data_knowledge",
     "collect_limiting_knowledge",
@@ -37,14 +36,10 @@ def collect_limiting_knowledge(reading: Reading, *catalogs: Catalog, supposed: S
     return _extend_knowledge(reading, catalogs, _find_limiting_facts(reading, catalogs), supposed)
 
 
-def collect_data_knowledge(reading: Reading, *catalogs: Catalog) -> Knowledge:
-    """Return the knowledge that definitions and observations give: `collect_knowledge` without declared facts."""
-    return _build_observed(reading, catalogs, find_touching_facts(reading, *catalogs))
-
-
 def collect_limiting_data_knowledge(reading: Reading, *catalogs: Catalog) -> Knowledge:
-    """Return `collect_limiting_knowledge` without declared facts."""
-    return _build_observed(reading, catalogs, _find_limiting_facts(reading, catalogs))
+    """Return `collect_limiting_knowledge` without declared facts: what definitions and observations give."""
+    limiting = [fact for fact in _find_limiting_facts(reading, catalogs) if fact.origin != "declared"]
+    return _build_knowledge(reading, catalogs, limiting).knowledge
 
 
 def find_touching_facts(reading: Reading, *catalogs: Catalog) -> Sequence[Fact]:
@@ -55,10 +50,6 @@ def find_touching_facts(reading: Reading, *catalogs: Catalog) -> Sequence[Fact]:
 def _find_limiting_facts(reading: Reading, catalogs: Sequence[Catalog]) -> Sequence[Fact]:
     lineage = {catalog.digest for catalog in cone(*catalogs)}
     return find_limiting_facts(find_touching_facts(reading, *catalogs), lineage)
-
-
-def _build_observed(reading: Reading, catalogs: Sequence[Catalog], touching: Sequence[Fact]) -> Knowledge:
-    return _build_knowledge(reading, catalogs, [fact for fact in touching if fact.origin != "declared"]).knowledge
 
 
 def _extend_knowledge(

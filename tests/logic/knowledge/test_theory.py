@@ -172,6 +172,18 @@ def test_a_theory_is_asked_only_about_sets_that_matter():
     assert {label for inside, outside in theory.questions for label in inside | outside} == {"a", "b"}
 
 
+def test_a_theory_is_asked_once_whether_it_knows_a_fact():
+    """Many sets may be made of the same parts, as counted selections of a catalog are."""
+    labels = [f"s{number}" for number in range(12)]
+    theory = FiniteTheory(tuple(sorted(labels)), frozenset(frozenset(labels[place:]) for place in range(13)))
+    facts = [subset(*pair) for pair in pairwise(labels)]
+    facts += [statement(f"d{number} == s{number} & e") for number in range(12)]
+    facts += [statement(f"d{number} <= g | h{number}") for number in range(12)]
+    knowledge = Knowledge(facts, open_universe=False, theory=theory)
+    assert not any(knowledge.entails(f"d{number} <= g") for number in range(12))
+    assert len(theory.questions) == len(set(theory.questions)) > 10
+
+
 def test_an_order_of_many_terms_is_found_lazily():
     names = [f"t{number}" for number in range(12)]
     theory = OrderTheory(tuple(names))

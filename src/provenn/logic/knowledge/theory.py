@@ -96,6 +96,7 @@ class TheoryCheck:
             if not literal & 1 and graph.right[literal >> 1] == PART
         }
         self._labels_below: dict[int, frozenset[str]] = {}  # by node
+        self._known_wholes: dict[int, bool] = {}  # by part
         # A set that holds everything or nothing by definition occurs in no cone.
         self._constrained = frozenset(label for label, literal in self._literals.items() if literal <= EVERYTHING)
         self._accepted: set[tuple[frozenset[str], frozenset[str]]] = set()
@@ -172,8 +173,12 @@ class TheoryCheck:
                 labels_below.update(self._labels_by_part.get(below, ()))
                 if right[below] != PART:
                     stack += (left[below] >> 1, right[below] >> 1)
-                elif not self._knows_whole(below):
-                    stack.append(left[below] >> 1)
+                else:
+                    is_known = self._known_wholes.get(below)
+                    if is_known is None:
+                        is_known = self._known_wholes[below] = self._knows_whole(below)
+                    if not is_known:
+                        stack.append(left[below] >> 1)
             labels = self._labels_below[node] = frozenset(labels_below)
         return labels
 

@@ -163,7 +163,7 @@ def _choose_value_form(
     if pa.types.is_string(kind):
         if not statistics.ascii:
             raise FormatError(
-                f"the column {field.name} holds text that is not ASCII, which FITS cannot", hint=_ELSEWHERE
+                f"the column {field.name} holds text that is not printable ASCII, which FITS cannot", hint=_ELSEWHERE
             )
         width = max(1, statistics.width)
         return _FitsForm(f"{width * number}A", dims, width=width)

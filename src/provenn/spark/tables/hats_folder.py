@@ -55,6 +55,7 @@ from provenn.sky.partitions import Partitions, find_near_sources
 from provenn.sky.points import Points
 from provenn.spark.tables.parquet_file import build_file_schema
 from provenn.spark.tables.parts import PartFiles
+from provenn.spark.tables.skymap_file import make_skymap
 
 __all__ = ["HatsFolder"]
 
@@ -119,7 +120,7 @@ class HatsFolder:
             target = _Target(filesystem, place)
             parts = self._write_parts(target, f"{path}/pixels", None)
             skymap_order = min(order, max(4, self.partitions.highest_order + 2))
-            target.put_file("skymap.fits", _make_skymap(histogram, order, skymap_order))
+            target.put_file("skymap.fits", make_skymap(histogram, order, skymap_order))
             properties = self._describe("object", parts)
             properties |= {"hats_skymap_order": skymap_order, "hats_max_rows": pixel_rows}
             properties["moc_sky_fraction"] = f"{self.partitions.sky_fraction:.6f}"
@@ -349,18 +350,3 @@ def _check_sequence(batch: Any, last: int, pixel: tuple[int, int] | None) -> int
     if cells[0] < last or np.any(np.diff(cells) < 0) or not is_inside:
         raise StoreError(f"the rows of the pixel {pixel} are not in sequence", hint="report this as a bug of provenn")
     return int(cells[-1])
-
-
-def _make_skymap(histogram: tuple[Integers, Integers], order: int, map_order: int) -> bytes:
-    """Return a FITS file with the number of sources in each cell of an order, in the nested scheme."""
-    from astropy.io import fits  # noqa: PLC0415 - it takes a while to import
-
-    cells, rows = histogram
-    counts = np.bincount(cells >> (2 * (order - map_order)), rows, 12 << (2 * map_order)).astype(">i8")
-    table = fits.BinTableHDU.from_columns([fits.Column("VALUE", "K", array=counts)])
-    cards = {"PIXTYPE": "HEALPIX", "ORDERING": "NESTED", "NSIDE": 1 << map_order, "FIRSTPIX": 0}
-    cards |= {"LASTPIX": len(counts) - 1, "INDXSCHM": "IMPLICIT", "OBJECT": "FULLSKY", "COORDSYS": "CEL"}
-    table.header.update(cards)
-    stream = BytesIO()
-    fits.HDUList([fits.PrimaryHDU(), table]).writeto(stream)
-    return stream.getvalue()
