@@ -21,6 +21,7 @@ from provenn.catalogs.schema import Attribute
 from provenn.criteria.types import DATE, INTEGRAL, TIMESTAMP, TIMESTAMP_NTZ, Type
 from provenn.data.tallies import find_subjects
 from provenn.display.density_plot import CurvePoints, PlotAxis, density_svg, light_curve_svg
+from provenn.display.shares import find_shares
 from provenn.errors import PictureError, TooLargeError
 
 if TYPE_CHECKING:
@@ -192,8 +193,7 @@ def _count_grid(table: pa.Table, x: str, y: str) -> dict[str, Any]:
     for numbers in (column[finite] for column in values):
         low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
         high = high if high > low else low + 1
-        shares = (numbers / 2 - low / 2) / (high / 2 - low / 2)
-        places.append(np.minimum((shares * _BINS).astype(np.int64), _BINS - 1))
+        places.append(np.minimum((find_shares(numbers, low, high) * _BINS).astype(np.int64), _BINS - 1))
         ends.append([low, high])
     cells, counts = np.unique(places[0] * _BINS + places[1], return_counts=True)
     left_out = int(table.num_rows - finite.sum())

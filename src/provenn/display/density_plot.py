@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from provenn.display.figure import ACCENT, Figure, draw_text, render_document, shorten_label, stack_vertically
 from provenn.display.markup import Element, format_number, make_element
+from provenn.display.shares import find_shares
 
 __all__ = ["CurvePoints", "PlotAxis", "density_svg", "light_curve_svg"]
 
@@ -34,7 +35,7 @@ class PlotAxis:
 
     def place(self, values: Numbers) -> Numbers:
         """Return where values lie, from 0 at the beginning of the axis to 1 at its end."""
-        share = (values / 2 - self.low / 2) / ((self.high / 2 - self.low / 2) or 1.0)  # halves do not overflow
+        share = find_shares(values, self.low, self.high)
         return 1 - share if self.is_reversed else share
 
     def widened(self) -> "PlotAxis":
@@ -51,7 +52,7 @@ class PlotAxis:
         [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
         """
         breadth = self.high - self.low
-        if not 0 < breadth < np.inf:
+        if not 1e-300 < breadth < np.inf:  # a fifth of less may be 0
             return [self.low]
         power = 10.0 ** np.floor(np.log10(breadth / 5))
         step = next(power * factor for factor in (1, 2, 5, 10) if breadth / (power * factor) <= 6)

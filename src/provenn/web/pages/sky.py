@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from provenn.archive import Archive, Catalog
 from provenn.archive.sky_cells import DEEPEST_COUNTED, find_position, find_sources_in_cell
 from provenn.archive.sky_map import CellLink, SkyMap, name_cell
-from provenn.display.cell_texts import format_cell
+from provenn.display.cell_texts import format_cell, list_values
 from provenn.errors import PictureError, ProvennError
 from provenn.sky.cells import build_cells
 from provenn.web.asking import FormProblem, add_form, make_problem
@@ -57,7 +57,7 @@ class CellPart:
     name, ra, dec
         The cell, and its centre in degrees.
     sources
-        The number of sources in the cell, as counted for the map.
+        The number of sources in the cell; None if it is smaller than the cells that were counted, and cannot be read.
     criterion
         The criterion that selects them.
     listed
@@ -69,7 +69,7 @@ class CellPart:
     name: str
     ra: float
     dec: float
-    sources: int
+    sources: int | None
     criterion: str
     listed: FirstRows
     refusal: str
@@ -212,22 +212,24 @@ def _show_part(catalog: Catalog, sky_map: SkyMap, order: int, number: int) -> Ce
     """Return a cell with its first sources."""
     centre = build_cells(order, np.array([number])).centres
     position = find_position(catalog.definition)
+    counted = sky_map.layers[0].cells
+    sources = counted.at_order(order).inside(order, number).total if order <= counted.order else None
     listed, refusal = FirstRows(), ""
     try:
         context = catalog.archive.context
-        _, table = find_sources_in_cell(context, catalog.definition, catalog.name, order, number, most=_LISTED)
-        columns = [column.to_pylist() for column in table.columns]
+        inside, table = find_sources_in_cell(context, catalog.definition, catalog.name, order, number, most=_LISTED)
+        sources = inside if sources is None else sources
+        columns = [list_values(column) for column in table.columns]
         listed = FirstRows(
             tuple(table.column_names), tuple(tuple(map(format_cell, row)) for row in zip(*columns, strict=True))
         )
     except ProvennError as error:
         refusal = error.message
-    counted = sky_map.layers[0].cells
     return CellPart(
         name_cell(order, number),
         float(centre.ra[0]),
         float(centre.dec[0]),
-        counted.at_order(order).inside(order, number).total if order <= counted.order else len(listed.rows),
+        sources,
         f"in_moc({_quote(position.ra)}, {_quote(position.dec)}, '{name_cell(order, number)}')",
         listed,
         refusal,
