@@ -58,6 +58,48 @@ def test_maps_of_every_part_of_the_sky_are_drawn(view):
     parsed(sky_map_svg([empty], view=view))
 
 
+def test_a_cell_larger_than_the_map_is_drawn():
+    """A map without it says that there are no sources."""
+    root = parsed(sky_map_svg([make_square(120.0, 40.0)], view=SkyView(120.2, 40.3, 0.1)))
+    cells = [path for path in tagged(root, "path") if path.get("d").endswith("z") and path.get("fill") != "none"]
+    assert len(cells) == 1
+
+
+@pytest.mark.parametrize("view", [SkyView(0, -89.995, 0.05), SkyView(30, -88, 6), SkyView(10, 80, 20)])
+def test_meridians_and_parallels_go_around_a_pole_on_the_map(view):
+    lines = list(view.graticule())
+    meridians = [(ra[0] % 360, dec) for _, ra, dec in lines if dec[0] != dec[-1]]
+    assert {round(ra) for ra, _ in meridians} == {*range(0, 360, 30)}
+    assert len(meridians) == 12, "none is drawn twice"
+    assert all(abs(dec).max() > 89.9999 for _, dec in meridians)
+    parallels = [ra for _, ra, dec in lines if dec[0] == dec[-1]]
+    assert parallels
+    assert all(np.ptp(ra) == pytest.approx(360) for ra in parallels)
+
+
+@pytest.mark.parametrize(
+    "view", [SkyView(200, 70, 3), SkyView(0, 0, 0.02), SkyView(359, 45, 60), SkyView(120, -85, 1.5)]
+)
+def test_the_graticule_fills_the_map_to_its_corners(view):
+    """In each corner of the map, a line has passed, or passes within two steps."""
+    x, y = (
+        np.concatenate(values)
+        for values in zip(*(view.project(ra, dec) for _, ra, dec in view.graticule()), strict=True)
+    )
+    for corner in ((0, 0), (0, view.height), (view.width, 0), (view.width, view.height)):
+        assert np.nanmin(np.hypot(x - corner[0], y - corner[1])) < view.width / 2.5
+
+
+@pytest.mark.parametrize("view", [None, SkyView(30, -88, 6), SkyView(0, 90, 20), SkyView(359, 45, 60)])
+def test_labels_of_the_graticule_do_not_cover_each_other(view):
+    empty = SkyCells("none", np.zeros((0, 4)), np.zeros((0, 4)), np.zeros(0, np.int64), 0)
+    labels = [text for text in tagged(parsed(sky_map_svg([empty], view=view)), "text") if text.text.endswith("°")]
+    places = [(float(label.get("x")), float(label.get("y"))) for label in labels]
+    assert len(places) > 4
+    for place, (x, y) in enumerate(places):
+        assert all(abs(x - other) >= 30 or abs(y - height) >= 10 for other, height in places[:place])
+
+
 def test_a_histogram_shows_small_bins():
     root = parsed(histogram_svg(ODD, [0, 1, 100_000], "0", "9"))
     assert tagged(root, "path")[0].get("d").count("M") == 2
