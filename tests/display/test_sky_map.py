@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from provenn.display.density_plot import CurvePoints, PlotAxis, density_svg, light_curve_svg
+from provenn.display.density_plot import CurvePoints, density_svg, light_curve_svg
 from provenn.display.explorer_picture import ExplorerLinks, explorer_svg
 from provenn.display.histogram import histogram_svg
 from provenn.display.lineage_picture import LineageNode, LineagePicture
+from provenn.display.plot_axis import PlotAxis
 from provenn.display.sky_map import SkyCells, SkyLinks, SkyOutline, SkyView, sky_map_svg
 from tests.display.svg import parsed, tagged
 
@@ -111,11 +114,60 @@ def test_plots_reverse_magnitudes():
     counts[0, 1] = 5
     bright_below = density_svg("x", counts, PlotAxis("a", 0, 1), PlotAxis("b", 0, 1))
     bright_above = density_svg("x", counts, PlotAxis("a", 0, 1), PlotAxis("gmag", 0, 1, is_reversed=True))
-    assert "M0 0h" in bright_below
-    assert "M0 180h" in bright_above
+    assert "M87 90a" in bright_below
+    assert "M87 270a" in bright_above
     curve = CurvePoints(ODD, np.array([1.0, np.nan]), np.array([2.0, 3.0]), 2)
     root = parsed(light_curve_svg(ODD, [curve], PlotAxis("t", 1, 1), PlotAxis("m", 2, 3)))
     assert any("2 points" in (text.text or "") for text in tagged(root, "text"))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "scale", "labels"),
+    [
+        (0.0, 10.0, "number", ["0", "2", "4", "6", "8", "10"]),
+        (59000.001, 59000.0014, "number", ["59000.001", "59000.0011", "59000.0012", "59000.0013", "59000.0014"]),
+        (0.0, 5e-324, "number", ["0"]),
+        (16000.0, 17000.0, "date", ["2014", "2015", "2016"]),
+        (20454.0, 20454.0, "date", ["2026-01-01"]),
+        (-7e5, 7e5, "date", ["1000", "2000", "3000"]),
+        (20454 * 86.4e9, 20454.5 * 86.4e9, "moment", ["2026-01-01 00:00", "2026-01-01 06:00", "2026-01-01 12:00"]),
+        (20454 * 86.4e9, 20457 * 86.4e9, "moment", ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"]),
+        (20454 * 86.4e9, 20554 * 86.4e9, "moment", ["2026-01", "2026-02", "2026-03", "2026-04"]),
+        (
+            20454 * 86.4e9,
+            20454 * 86.4e9 + 2e6,
+            "moment",
+            ["2026-01-01 00:00:00", "2026-01-01 00:00:01", "2026-01-01 00:00:02"],
+        ),
+    ],
+)
+def test_ticks_are_round_and_their_labels_differ(low, high, scale, labels):
+    ticks = PlotAxis("x", low, high, scale=scale).ticks
+    assert [label for _, label in ticks] == labels
+    assert all(low <= value <= high or value == pytest.approx(low, rel=1e-6) for value, _ in ticks)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0, 1e6), st.sampled_from(["date", "moment", "number"]))
+def test_every_axis_has_some_ticks_with_different_labels(low, breadth, scale):
+    factor = 86.4e9 if scale == "moment" else 1.0
+    ticks = PlotAxis("x", low * factor, (low + breadth) * factor, scale=scale).ticks
+    assert 1 <= len(ticks) <= 8 or breadth < 2
+    assert len({label for _, label in ticks}) == len({value for value, _ in ticks})
+
+
+def test_a_few_sources_are_drawn_as_dots():
+    """A cell alone is four pixels wide, and half of it may be hidden by the frame."""
+    counts = np.zeros((90, 90), np.int64)
+    counts[0, 0] = 1
+    drawing = density_svg("single", counts, PlotAxis("a", 0, 1), PlotAxis("b", 0, 1))
+    assert "a3 3 0 1 0 6 0" in drawing
+    assert "single: 1 source<" in drawing
+
+
+def test_arrays_of_different_lengths_say_so():
+    curve = CurvePoints("id 1", np.zeros(0), np.zeros(0), 0, "3 and 2 elements, not drawn")
+    root = parsed(light_curve_svg("x", [curve], PlotAxis("t", 1, 2), PlotAxis("m", 2, 3)))
+    assert any("3 and 2 elements" in (text.text or "") for text in tagged(root, "text"))
 
 
 def test_the_explorer_has_a_link_for_each_box_and_handle():
