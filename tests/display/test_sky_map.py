@@ -10,7 +10,7 @@ from provenn.display.explorer_picture import ExplorerLinks, explorer_svg
 from provenn.display.histogram import histogram_svg
 from provenn.display.lineage_picture import LineageNode, LineagePicture
 from provenn.display.plot_axis import PlotAxis
-from provenn.display.sky_map import SkyCells, SkyLinks, SkyOutline, SkyView, sky_map_svg
+from provenn.display.sky_map import SkyCells, SkyLinks, SkyOutline, SkyPoints, SkyView, sky_map_svg
 from tests.display.svg import parsed, tagged
 
 ODD = '<&"odd\x00'
@@ -46,6 +46,15 @@ def test_a_map_has_links_lines_and_escaped_names():
     root = parsed(sky_map_svg([cells, cells], [outline], links=SkyLinks(cells, ("?cell=1",)), size="2°"))
     assert [link.get("href") for link in tagged(root, "a")] == ["?cell=1"]
     assert any("odd" in (text.text or "") for text in tagged(root, "text"))
+
+
+def test_sources_are_drawn_as_dots_where_they_are():
+    view, points = SkyView(10, 20, 5), SkyPoints(np.array([10.0, 12.0, 190.0]), np.array([20.0, 22.0, -20.0]))
+    root = parsed(sky_map_svg([make_square(10.0, 20.0)], points=points, view=view))
+    (dots,) = [path.get("d") for path in tagged(root, "path") if path.get("stroke-linecap") == "round"]
+    x, y = view.project(points.ra[:2], points.dec[:2])
+    assert dots == "".join(f"M{across:.1f} {down:.1f}h0" for across, down in zip(x, y, strict=True)), "none from behind"
+    assert any("dots: 3 sources" in (text.text or "") for text in tagged(root, "text"))
 
 
 def test_the_graticule_is_seen_over_a_sky_full_of_sources():

@@ -295,6 +295,7 @@ def test_a_cell_smaller_than_those_that_were_counted_has_the_number_of_its_sourc
     assert (found["part"]["sources"], len(found["part"]["listed"]["rows"])) == (70, 50)
     page = read(client.get("/catalogs/crowd/sky", params={"cell": f"5/{cell}"}).text)
     assert "and 20 more" in page.text
+    assert "dots: 70 sources" in page.text, "all of them are drawn"
 
 
 def test_a_page_shows_values_that_python_has_no_type_for(client, archive, tmp_path):

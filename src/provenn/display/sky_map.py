@@ -11,7 +11,16 @@ from provenn.display.figure import ACCENT, Figure, draw_text, render_document, s
 from provenn.display.markup import Element, ElementReference, make_element
 from provenn.display.sky_projection import SkyView
 
-__all__ = ["MOST_LAYERS", "SkyCells", "SkyLinks", "SkyOutline", "SkyView", "missing_map_svg", "sky_map_svg"]
+__all__ = [
+    "MOST_LAYERS",
+    "SkyCells",
+    "SkyLinks",
+    "SkyOutline",
+    "SkyPoints",
+    "SkyView",
+    "missing_map_svg",
+    "sky_map_svg",
+]
 
 Numbers = NDArray[np.float64]
 
@@ -61,6 +70,14 @@ class SkyLinks:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SkyPoints:
+    """Positions of sources, in degrees, which are drawn as dots."""
+
+    ra: Numbers
+    dec: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SkyOutline:
     """A closed line on the sky, in degrees, and the region that it surrounds in words."""
 
@@ -74,6 +91,7 @@ def sky_map_svg(
     outlines: Sequence[SkyOutline] = (),
     *,
     links: SkyLinks | None = None,
+    points: SkyPoints | None = None,
     view: SkyView | None = None,
     size: str = "",
     inline: bool = False,
@@ -88,6 +106,8 @@ def sky_map_svg(
         Regions, drawn as lines over the cells.
     links
         Cells that are links, over everything else.
+    points
+        Sources to draw as dots.
     view
         The part of the sky; by default all of it.
     size
@@ -102,6 +122,7 @@ def sky_map_svg(
         parts += _draw_cells(part, layer, classes, colour)
     parts += _draw_graticule(part)
     parts += [_draw_outline(part, outline) for outline in outlines]
+    parts += [] if points is None else _draw_points(part, points)
     parts += [] if links is None else _draw_links(part, links)
     frame = _draw_frame(part)
     clip = make_element("clipPath", frame, id="-sky")
@@ -110,6 +131,7 @@ def sky_map_svg(
         part.width, part.height, (make_element("defs", clip), content, _outlined(frame), *_label_graticule(part))
     )
     notes = [f"cells of {size}, stronger where there are more sources"] if size else []
+    notes += [f"dots: {_count_sources(len(points.ra))}"] if points is not None and len(points.ra) else []
     regions = list(dict.fromkeys(outline.name for outline in outlines))
     notes += [f"lines: {shorten_label('; '.join(regions), 90)}"] if regions else []
     legend = _draw_legends(layers, bounds, part.width)
@@ -150,6 +172,15 @@ def _draw_cells(view: SkyView, layer: SkyCells, bounds: Sequence[int], colour: s
         if path:
             drawn.append(make_element("path", d=path, fill=colour, fill_opacity=_shade(place, len(bounds))))
     return drawn
+
+
+def _draw_points(view: SkyView, points: SkyPoints) -> list[Element]:
+    """Return sources as dots in the colour of text, which is seen on every density."""
+    x, y = view.project(points.ra, points.dec)
+    seen = np.isfinite(x) & np.isfinite(y)
+    path = "".join(f"M{across:.1f} {down:.1f}h0" for across, down in zip(x[seen], y[seen], strict=True))
+    style: dict[str, str | float] = {"stroke": "currentColor", "stroke_linecap": "round", "fill": "none"}
+    return [make_element("path", d=path or "M0 0", stroke_width=3.0, stroke_opacity=0.75, **style)]
 
 
 def _draw_links(view: SkyView, links: SkyLinks) -> list[Element]:
