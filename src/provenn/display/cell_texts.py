@@ -29,7 +29,7 @@ def read_scalar(scalar: Any) -> Any:  # noqa: ANN401 - a scalar of Arrow, and it
     except (OverflowError, ValueError):
         import numpy as np  # noqa: PLC0415 - few values need it
 
-        unit = getattr(scalar.type, "unit", "D")
+        unit: Any = getattr(scalar.type, "unit", "D")
         zone = "+00:00" if getattr(scalar.type, "tz", None) else ""
         return str(np.datetime64(scalar.value, unit)).replace("T", " ") + zone
 

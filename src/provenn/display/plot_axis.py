@@ -74,8 +74,9 @@ class PlotAxis:
         ticks = [(value * factor, label) for value, label in days]
         if ticks:
             return ticks
-        unit = "D" if self.scale == "date" else "us"
-        return [(self.low, str(np.datetime64(int(self.low), unit)).replace("T", " "))]
+        low = int(self.low)
+        moment = np.datetime64(low, "D") if self.scale == "date" else np.datetime64(low, "us")
+        return [(self.low, str(moment).replace("T", " "))]
 
 
 def _find_round_numbers(low: float, high: float) -> list[tuple[float, str]]:
