@@ -100,14 +100,19 @@ numbers = st.one_of(st.none(), st.floats(), st.integers(-5, 5).map(float))
 
 @given(st.lists(st.tuples(st.lists(numbers, max_size=6), st.lists(numbers, max_size=6)), max_size=7))
 def test_the_points_are_those_of_a_loop_in_python(arrays):
-    """Random arrays of different lengths: each drawn point is a pair of finite elements at one position."""
+    """Random arrays: each drawn point is a pair of finite elements at one position.
+
+    If some arrays have other lengths than their times, it is unknown which elements belong together: then each is drawn
+    against its position.
+    """
     schema = make_schema("time", "flux")
     rows = [{"id": place, "time": time, "flux": flux} for place, (time, flux) in enumerate(arrays)]
     expected = []
+    is_timed = all(len(time) == len(flux) for time, flux in arrays[:MOST_SOURCES])
     for time, flux in arrays[:MOST_SOURCES]:
         points = []
-        for position in range(min(len(time), len(flux))):
-            pair = time[position], flux[position]
+        for position in range(len(flux)):
+            pair = time[position] if is_timed else float(position), flux[position]
             if None not in pair and all(math.isfinite(value) for value in pair):
                 points.append(pair)
         expected.append(points)
@@ -115,6 +120,7 @@ def test_the_points_are_those_of_a_loop_in_python(arrays):
     if not any(expected):
         assert seen == ()
     else:
+        assert seen[0].x == ("time" if is_timed else "position")
         assert [list(zip(curve.x, curve.y, strict=True)) for curve in seen[0].curves] == expected
         assert "NaN" not in json.dumps(asdict(seen[0]))
         drawing = seen[0].svg("random")

@@ -23,7 +23,7 @@ def test_light_curves_are_seen_on_the_page(visitor):
     picture = page.get_by_role("img", name=re.compile("^gmags against mjd of curves"))
     expect(picture).to_be_visible()
     expect(picture.locator("text", has_text="id 0: 40 points")).to_be_visible()
-    expect(page.get_by_role("img", name=re.compile("^flux against mjd of curves"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^flux against position of curves"))).to_be_visible()
 
 
 def test_a_cell_of_the_map_leads_to_its_sources(visitor):

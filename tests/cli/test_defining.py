@@ -231,7 +231,7 @@ def test_ingest_versions_of_a_delta_table(empty: Session, tmp_path):
     write_deltalake(tmp_path / "lake", pa.table({"id": [1, 2, 3]}))
     write_deltalake(tmp_path / "lake", pa.table({"id": [9]}), mode="overwrite")
     typed = f"ingest stars '{tmp_path}/lake' -k id -p star"
-    assert f"1 rows of {tmp_path}/lake, a Delta table, first seen in version 1" in empty(typed)
+    assert f"1 row of {tmp_path}/lake, a Delta table, first seen in version 1" in empty(typed)
     old = empty.json(f"ingest old '{tmp_path}/lake' -k id -p star --version 0")
     assert old["is"] == f"3 rows of {tmp_path}/lake, a Delta table, first seen in version 0"
     assert "has no version 5" in empty.fails(f"{typed} --version 5")

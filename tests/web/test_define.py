@@ -217,3 +217,20 @@ def test_counts_of_catalogs_inside_and_around_bound_a_preview(client, archive):
     archive.declare("empty(half)")
     preview = get(client, sources="half", criterion="vmag < 8")[1]["preview"]
     assert (preview["sources"], preview["remarks"]) == ("no sources", ["it has no sources by declared facts"])
+
+
+def test_a_preview_names_the_catalogs_that_say_most_however_many_are_newer(client, archive):
+    """Neither newer catalogs about other attributes nor empty ones hide those that the selection lies inside."""
+    stars = archive["stars"]
+    for place in range(65):
+        stars.select(f"plx > {place} AND vmag < {40 + place}", name=f"newer_{place:02d}")
+    stars.select("vmag < 2 AND vmag > 3", name="impossible")
+    assert archive["bright"].count(engine="look") == 2
+    page, found = get(client, sources="stars", criterion="vmag < 3")
+    preview = found["preview"]
+    relations = [(one["words"], one["catalog"]["name"]) for one in preview["relations"]]
+    assert relations[0] == ("lies inside", "bright")
+    assert preview["words"].startswith("lies inside bright")
+    assert "impossible" not in [name for _, name in relations]
+    assert re.search(r"compared with 60 of \d+ catalogs with names", preview["remarks"][-1])
+    assert "compared with 60 of" in page.text

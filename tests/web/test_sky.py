@@ -3,11 +3,14 @@
 import re
 from html import unescape
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from provenn.archive import sky_cells
 from provenn.archive.spark_place import SparkPlace
+from provenn.sky.cell_numbers import find_cell_numbers
 from tests.web.reading import read
 from tests.web.survey import ODD
 
@@ -275,3 +278,44 @@ def test_a_picture_that_rests_on_a_declared_fact_names_it(client, placed):
     assert "This rests on" not in client.get("/catalogs/placed/sky").text
     assert [fact.id for fact in placed.archive["far west"].sky().rests_on] == [number]
     assert [fact.id for fact in placed.archive["far west"].plot("ra", "dec").rests_on] == [number]
+
+
+def test_a_cell_smaller_than_those_that_were_counted_has_the_number_of_its_sources(
+    client, archive, tmp_path, monkeypatch
+):
+    """The list ends after fifty sources; the number does not."""
+    monkeypatch.setattr(sky_cells, "_MOST_CELLS", 12)
+    near = [10.0 + place / 10_000 for place in range(70)]
+    columns = {"id": list(range(82)), "ra": [*near, *range(0, 360, 30)], "dec": [20.0] * 82}
+    pq.write_table(pa.table(columns), tmp_path / "crowd.parquet")
+    archive.ingest("crowd", tmp_path / "crowd.parquet", key="id", population="crowd")
+    (cell,) = {int(number) for number in find_cell_numbers(5, np.array(near), np.full(70, 20.0))}
+    found = client.get("/api/catalogs/crowd/sky", params={"cell": f"5/{cell}"}).json()
+    assert found["summary"]["order"] < 5
+    assert (found["part"]["sources"], len(found["part"]["listed"]["rows"])) == (70, 50)
+    page = read(client.get("/catalogs/crowd/sky", params={"cell": f"5/{cell}"}).text)
+    assert "and 20 more" in page.text
+    assert "dots: 70 sources" in page.text, "all of them are drawn"
+
+
+def test_a_page_shows_values_that_python_has_no_type_for(client, archive, tmp_path):
+    """Years beyond 9999 and the smallest doubles occur in files; the page failed as a whole."""
+    columns = {
+        "id": pa.array([1, 2]),
+        "moment": pa.array([253402300800000000, 0], pa.timestamp("us", "UTC")),
+        "day": pa.array([2**31 - 1, 0], pa.date32()),
+        "small": pa.array([0.0, 5e-324]),
+        "whole": pa.array([2**62 + 1, 2**62]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "far_away.parquet")
+    archive.ingest("far_away", tmp_path / "far_away.parquet", key="id", population="far away")
+    values = client.get("/api/catalogs/far_away").json()["data"]["values"]
+    assert values["rows"][0][1:3] == ["10000-01-01 00:00:00.000000+00:00", "5881580-07-11"]
+    ends = {tally["name"]: (tally["low"], tally["high"]) for tally in values["tallies"]}
+    assert ends["whole"] == (str(2**62), str(2**62 + 1))
+    assert ends["moment"] == ("1970-01-01 00:00:00+00:00", "10000-01-01 00:00:00.000000+00:00")
+    for x in ("moment", "day", "small", "whole"):
+        answer = client.get("/catalogs/far_away/plot", params={"x": x, "y": "small"})
+        assert answer.status_code == 200
+        assert "Histogram" in client.get("/catalogs/far_away").text
+        read(answer.text)

@@ -65,7 +65,8 @@ class SeenCurves:
         """Draw the curves; `name` is the catalog, and `inline` uses the colours of the surrounding page."""
         import numpy as np  # noqa: PLC0415 - most pages have no arrays
 
-        from provenn.display.density_plot import CurvePoints, PlotAxis, light_curve_svg  # noqa: PLC0415 - see above
+        from provenn.display.density_plot import CurvePoints, light_curve_svg  # noqa: PLC0415 - see above
+        from provenn.display.plot_axis import PlotAxis  # noqa: PLC0415
 
         drawn = [
             CurvePoints(curve.source, np.array(curve.x, float), np.array(curve.y, float), curve.points)
@@ -111,7 +112,7 @@ def find_curves(schema: Schema, rows: Sequence[Mapping[str, Any]]) -> tuple[Seen
     """Return the arrays of the first rows that can be drawn.
 
     Numbers are drawn against the times of the same source: those in another field of the same structs, or in another
-    array. Without times, they are drawn against their position.
+    array of the same length. Without times, they are drawn against their position.
 
     Parameters
     ----------
@@ -122,8 +123,10 @@ def find_curves(schema: Schema, rows: Sequence[Mapping[str, Any]]) -> tuple[Seen
     """
     key = [attribute.name for attribute in schema.key]
     pictures = []
-    for across, up in list(_pair_paths(schema, set(rows[0]) if rows else set()))[:_MOST_PICTURES]:
-        curves = tuple(_read_curve(key, row, across, up) for row in rows[:MOST_SOURCES])
+    shown = rows[:MOST_SOURCES]
+    for time, up in list(_pair_paths(schema, set(rows[0]) if rows else set()))[:_MOST_PICTURES]:
+        across = time if time is not None and _have_same_lengths(shown, time, up) else None
+        curves = tuple(_read_curve(key, row, across, up) for row in shown)
         if any(curve.x for curve in curves):
             label = "position" if across is None else across.label
             pictures.append(SeenCurves(label, up.label, is_magnitude(up.name, up.ucd), curves))
@@ -167,6 +170,12 @@ def _pair_with_time(paths: Sequence[_Path]) -> Iterator[tuple[_Path | None, _Pat
     for path in paths:
         if path is not time or len(paths) == 1:
             yield (time if path is not time else None), path
+
+
+def _have_same_lengths(rows: Sequence[Mapping[str, Any]], across: _Path, up: _Path) -> bool:
+    """Return whether two arrays are equally long in each row with both: only then do their elements belong together."""
+    pairs = ((row[across.attribute.name], row[up.attribute.name]) for row in rows)
+    return all(first is None or second is None or len(first) == len(second) for first, second in pairs)
 
 
 def _read_curve(key: Sequence[str], row: Mapping[str, Any], across: _Path | None, up: _Path) -> SeenCurve:

@@ -258,7 +258,10 @@ def make_frame(table: pa.Table) -> pd.DataFrame:
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import compute  # noqa: PLC0415
 
-    frame = table.to_pandas()
+    try:
+        frame = table.to_pandas()
+    except ValueError:  # dates outside the years 1 to 9999, which Python lacks
+        frame = table.to_pandas(date_as_object=False)
     for field, column in zip(table.schema, table.columns, strict=True):
         if field.type == pa.int64() and column.null_count:
             least, most = (value.as_py() or 0 for value in compute.min_max(column).values())

@@ -12,7 +12,7 @@ from provenn.archive.kept_tallies import keep_made_tally, plan_columns, recall_t
 from provenn.archive.stored_fragments import list_stored_fragments
 from provenn.catalogs import Catalog, cone, list_bases
 from provenn.criteria import Type
-from provenn.display.cell_texts import format_cell
+from provenn.display.cell_texts import format_cell, list_values
 from provenn.display.row_counts import Rows
 from provenn.display.value_tally import ValueTally
 from provenn.errors import ProvennError, SparkNeededError
@@ -187,7 +187,7 @@ def _tally_table(catalog: Catalog, table: pa.Table, is_whole: bool) -> SeenValue
     """Return rows and tallies of a table."""
     from provenn.look.tallying import tally_column  # noqa: PLC0415 - pyarrow takes a while to import
 
-    first = [column.to_pylist() for column in table.slice(0, _SHOWN).columns]
+    first = [list_values(column) for column in table.slice(0, _SHOWN).columns]
     rows = [dict(zip(table.column_names, row, strict=True)) for row in zip(*first, strict=True)]
     return SeenValues(
         table.num_rows,

@@ -20,7 +20,10 @@ from provenn.catalogs import Catalog
 from provenn.catalogs.schema import Attribute
 from provenn.criteria.types import DATE, INTEGRAL, TIMESTAMP, TIMESTAMP_NTZ, Type
 from provenn.data.tallies import find_subjects
-from provenn.display.density_plot import CurvePoints, PlotAxis, density_svg, light_curve_svg
+from provenn.display.cell_texts import list_values
+from provenn.display.density_plot import CurvePoints, density_svg, light_curve_svg
+from provenn.display.plot_axis import PlotAxis, Scale
+from provenn.display.shares import find_shares
 from provenn.errors import PictureError, TooLargeError
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Plot", "list_counted_plots", "list_plottable", "make_plot"]
 
 _BINS: Final = 90
+_MOMENTS: Final = (TIMESTAMP, TIMESTAMP_NTZ)
 _CURVES: Final = 12
 """The most sources whose arrays are drawn."""
 
@@ -173,13 +177,14 @@ def _is_array(kind: Type) -> bool:
 
 def _has_numbers(kind: Type) -> bool:
     """Return whether values of a type lie on an axis."""
-    return kind.name in ("float", "double", "decimal") or kind in (*INTEGRAL, DATE, TIMESTAMP, TIMESTAMP_NTZ)
+    return kind.name in ("float", "double", "decimal") or kind in (*INTEGRAL, DATE, *_MOMENTS)
 
 
 def _make_axis(attribute: Attribute, low: float, high: float) -> PlotAxis:
     """Return the axis of an attribute; magnitudes run from faint to bright."""
     label = f"{attribute.name} ({attribute.unit})" if attribute.unit else attribute.name
-    return PlotAxis(label, low, high, is_magnitude(attribute.name, attribute.ucd))
+    scale: Scale = "date" if attribute.type == DATE else "moment" if attribute.type in _MOMENTS else "number"
+    return PlotAxis(label, low, high, is_magnitude(attribute.name, attribute.ucd), scale)
 
 
 def _count_grid(table: pa.Table, x: str, y: str) -> dict[str, Any]:
@@ -192,8 +197,7 @@ def _count_grid(table: pa.Table, x: str, y: str) -> dict[str, Any]:
     for numbers in (column[finite] for column in values):
         low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
         high = high if high > low else low + 1
-        shares = (numbers / 2 - low / 2) / (high / 2 - low / 2)
-        places.append(np.minimum((shares * _BINS).astype(np.int64), _BINS - 1))
+        places.append(np.minimum((find_shares(numbers, low, high) * _BINS).astype(np.int64), _BINS - 1))
         ends.append([low, high])
     cells, counts = np.unique(places[0] * _BINS + places[1], return_counts=True)
     left_out = int(table.num_rows - finite.sum())
@@ -204,11 +208,16 @@ def _plot_arrays(table: pa.Table, name: str, x: Attribute, y: Attribute) -> Plot
     """Return the points of the arrays of the first sources."""
     keys = [column for column in table.column_names if column not in (x.name, y.name)]
     curves = []
-    for row in table.to_pylist():
-        pairs = zip(row[x.name] or (), row[y.name] or (), strict=False)
-        points = [(_read_value(first), _read_value(second)) for first, second in pairs]
-        numbers = np.array(points, float).reshape(-1, 2)
+    rows = zip(*(list_values(column) for column in table.columns), strict=True)
+    for row in (dict(zip(table.column_names, values, strict=True)) for values in rows):
         label = ", ".join(f"{key} {row[key]}" for key in keys)
+        across, up = (row[attribute.name] or () for attribute in (x, y))
+        if len(across) != len(up):  # which elements belong together is unknown
+            remark = f"{len(across):,} and {len(up):,} elements, not drawn"
+            curves.append(CurvePoints(label, np.zeros(0), np.zeros(0), 0, remark))
+            continue
+        points = [(_read_value(first), _read_value(second)) for first, second in zip(across, up, strict=True)]
+        numbers = np.array(points, float).reshape(-1, 2)
         curves.append(CurvePoints(label, numbers[:, 0], numbers[:, 1], len(numbers)))
     first, second = _find_ends([curve.x for curve in curves]), _find_ends([curve.y for curve in curves])
     return Plot(name, _make_axis(x, *first), _make_axis(y, *second), None, tuple(curves))

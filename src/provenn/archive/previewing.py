@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from provenn.archive.kept_tallies import plan_columns
@@ -12,7 +15,7 @@ from provenn.archive.relation import WORDS, Summary
 from provenn.catalogs import Schema, verbs
 from provenn.catalogs.population import make_plural
 from provenn.definitions.catalog_store import get_catalogs
-from provenn.digests import CatalogDigest
+from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.display.name_lists import join_names
 from provenn.display.row_counts import Rows
 from provenn.display.text import join_words
@@ -32,7 +35,13 @@ __all__ = ["PreviewedRelation", "SelectionPreview", "preview_query", "preview_se
 Relations = dict[Summary | Literal["empty"], Sequence[CatalogDigest]]
 
 _MOST: Final = 60
-"""The most catalogs with names, the newest first, with which a selection is compared."""
+"""The most catalogs with which a selection is compared."""
+
+_SEARCHED: Final = 500
+"""The most catalogs with names, the newest first, among which these are chosen."""
+
+_ATTRIBUTE: Final = re.compile(r"`(?:[^`]|``)+`")
+"""An attribute in the label of a criterion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +64,13 @@ class SelectionPreview:
     sources
         The number of its sources, as far as known, in words.
     relations
-        Its proved relations to the newest catalogs with names; the catalog that it selects from is left out unless both
-        have the same sources.
+        Its proved relations to catalogs with names; the catalog that it selects from is left out unless both have the
+        same sources, and so are empty catalogs. Smaller catalogs around it, and larger ones inside, come first.
     schema
         The attributes.
     remarks
-        In words: the parts of a query that are not understood, or left out, and what rests on declared facts.
+        In words: the parts of a query that are not understood, or left out, what rests on declared facts, and whether
+        there are more catalogs with names than were compared.
     """
 
     what: str
@@ -128,7 +138,7 @@ def preview_query(archive: Archive, text: str, dialect: str) -> SelectionPreview
 
 def _list_named(archive: Archive, population: str) -> dict[CatalogDigest, str]:
     """Return the newest catalogs of a population that have names."""
-    return {entry.digest: entry.names[0] for entry in archive.search(population=population, named=True, most=_MOST)}
+    return {entry.digest: entry.names[0] for entry in archive.search(population=population, named=True, most=_SEARCHED)}
 
 
 def _describe_size(proved: _Proved, replan: Callable[[], DescribedPlan]) -> str:
@@ -178,17 +188,61 @@ def _relate_sources(
     obvious
         Catalogs that need not be told to lie around it.
     """
-    known = collect_knowledge(reading, catalog, *get_catalogs(reading, [*names]).values())
+    stored = get_catalogs(reading, [*names])
+    named = {digest: stored[digest] for digest in names}
+    chosen = _choose_similar(catalog, named, obvious)
+    known = collect_knowledge(reading, catalog, *(named[digest] for digest in chosen))
+    counted = find_counts(reading, chosen)
     is_declared = any(fact.origin == "declared" for fact in known.facts)
     certain = (known.without("declared") if is_declared else known).knowledge
-    relations = _list_relations(known.knowledge, catalog.digest, names, obvious)
+    relations = _list_relations(known.knowledge, catalog.digest, chosen, obvious)
     remarks: tuple[str, ...] = ()
     if is_declared:
-        sure = _list_relations(certain, catalog.digest, names, obvious)
+        sure = _list_relations(certain, catalog.digest, chosen, obvious)
         remarks = tuple(_name_declared(relations, sure, names))
     if "empty" in relations:
         return _Proved(relations, remarks)
-    return _Proved(relations, remarks, *_bound_by_counts(reading, certain, catalog.digest, names))
+    if len(chosen) < len(names):
+        remarks += (
+            f"compared with {len(chosen)} of {len(names)} catalogs with names, those with the most similar criteria",
+        )
+    sorted_relations = _sort_relations(relations, counted, names)
+    return _Proved(sorted_relations, remarks, *_bound_by_counts(certain, catalog.digest, counted))
+
+
+def _choose_similar(
+    catalog: Definition, named: Mapping[CatalogDigest, Definition], obvious: Collection[CatalogDigest]
+) -> list[CatalogDigest]:
+    """Return the catalogs of which most can be proved: their criteria are about the same attributes, and are few."""
+
+    def list_criteria(other: Definition) -> list[set[str]]:
+        return [{*_ATTRIBUTE.findall(label)} for label in other.extent.labels if not is_catalog_label(label)]
+
+    attributes = set().union(*list_criteria(catalog))
+
+    def rank(digest: CatalogDigest) -> tuple[bool, int, int]:
+        criteria = list_criteria(named[digest])
+        is_first = digest in obvious or named[digest].extent.digest == catalog.extent.digest
+        return not is_first, sum(not criterion <= attributes for criterion in criteria), len(criteria)
+
+    return sorted(named, key=rank)[:_MOST]
+
+
+def _sort_relations(
+    relations: Relations, counted: Mapping[CatalogDigest, int], names: Mapping[CatalogDigest, str]
+) -> Relations:
+    """Return relations without empty catalogs; those that say most come first, as far as the catalogs were counted."""
+    empty = {*relations.get("superset", ())} & {*relations.get("disjoint", ())}
+    signs = {"subset": 1, "superset": -1}
+
+    def rank(summary: str, digest: CatalogDigest) -> tuple[float, str]:
+        sources = counted.get(digest, math.inf * signs.get(summary, 0)) if summary in signs else 0
+        return sources * signs.get(summary, 0), names[digest]
+
+    return {
+        summary: sorted((digest for digest in digests if digest not in empty), key=partial(rank, summary))
+        for summary, digests in relations.items()
+    }
 
 
 def _list_relations(
@@ -226,10 +280,9 @@ def _name_declared(relations: Relations, sure: Relations, names: Mapping[Catalog
 
 
 def _bound_by_counts(
-    reading: Reading, knowledge: Knowledge, digest: CatalogDigest, names: Mapping[CatalogDigest, str]
+    knowledge: Knowledge, digest: CatalogDigest, counted: Mapping[CatalogDigest, int]
 ) -> tuple[int, int | None]:
     """Return the least and the most sources by the counts of catalogs inside and around."""
-    counted = find_counts(reading, [*names])
     equal = {digest, *knowledge.equal_to(digest)}
     inside, around = ({*related, *equal} for related in (knowledge.subsets_of(digest), knowledge.supersets_of(digest)))
     least = max((rows for catalog, rows in counted.items() if catalog in inside), default=0)

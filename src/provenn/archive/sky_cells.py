@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from provenn.knowledge.stored_facts import Fact
     from provenn.targets.engine_choice import EngineChoice
 
-__all__ = ["DEEPEST_COUNTED", "CellCounts", "CoordinateColumns", "count_cells", "find_position", "find_sources_in_cell"]
+__all__ = [
+    "DEEPEST_COUNTED",
+    "CellCounts",
+    "CoordinateColumns",
+    "count_cells",
+    "find_position",
+    "find_sources_in_cell",
+    "read_positions",
+]
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -174,7 +182,7 @@ def find_sources_in_cell(
     position = find_position(catalog)
     replan = plan_columns(context, catalog, name, (position.ra, position.dec))
     table = context.workshop.collect_for_picture(replan, LIMIT, engine=engine)
-    ra, dec = _read_positions(table, position)
+    ra, dec = read_positions(table, position)
     cell = build_cells(order, np.array([number]))
     near = find_places(ra, dec) & (np.abs(dec - cell.centres.dec[0]) <= cell.radius)
     candidates = np.flatnonzero(near)
@@ -182,7 +190,7 @@ def find_sources_in_cell(
     return len(inside), table.take(pa.array(inside[:most].tolist(), pa.int64()))
 
 
-def _read_positions(table: pa.Table, position: CoordinateColumns) -> tuple[Numbers, Numbers]:
+def read_positions(table: pa.Table, position: CoordinateColumns) -> tuple[Numbers, Numbers]:
     """Return the positions in a table, in degrees; NaN for NULL."""
     from provenn.look.tallying import read_numbers  # noqa: PLC0415 - pyarrow takes a while to import
 
@@ -194,7 +202,7 @@ def _read_positions(table: pa.Table, position: CoordinateColumns) -> tuple[Numbe
 
 def _count_table(table: pa.Table, position: CoordinateColumns) -> CellCounts:
     """Return the number of positions in the smallest cells of which there are not too many."""
-    ra, dec = _read_positions(table, position)
+    ra, dec = read_positions(table, position)
     placed = find_places(ra, dec)
     inhabited = find_cell_numbers(DEEPEST_COUNTED, ra[placed], dec[placed])
     numbers, counts = np.unique(inhabited, return_counts=True)

@@ -13,7 +13,7 @@ from provenn.archive.picture_files import write_svg_file
 from provenn.archive.sky_cells import CellCounts, count_cells
 from provenn.digests import is_catalog_label
 from provenn.display.figure import shorten_label
-from provenn.display.sky_map import MOST_LAYERS, SkyCells, SkyLinks, SkyOutline, SkyView, sky_map_svg
+from provenn.display.sky_map import MOST_LAYERS, SkyCells, SkyLinks, SkyOutline, SkyPoints, SkyView, sky_map_svg
 from provenn.errors import PictureError
 from provenn.sky import Region, read_call
 from provenn.sky.cell_numbers import trace_cells
@@ -92,7 +92,7 @@ class SkyMap:
         """Return the map of the part of the sky within a radius of a centre, in degrees."""
         return replace(self, view=SkyView(ra, dec, radius))
 
-    def svg(self, *, inline: bool = False, link: CellLink | None = None) -> str:
+    def svg(self, *, inline: bool = False, link: CellLink | None = None, points: SkyPoints | None = None) -> str:
         """Draw the map.
 
         Parameters
@@ -101,6 +101,8 @@ class SkyMap:
             Whether the picture goes into a page and takes its colours; otherwise it brings its own.
         link
             Returns the address to which a cell of the first catalog leads; None without links.
+        points
+            Sources to draw as dots.
         """
         layers = [_trace_layer(layer, self.order) for layer in self.layers]
         links = None
@@ -115,7 +117,13 @@ class SkyMap:
             for points in lines
         ]
         return sky_map_svg(
-            layers, outlines[:_MOST_OUTLINES], links=links, view=self.view, size=self.cell_size, inline=inline
+            layers,
+            outlines[:_MOST_OUTLINES],
+            links=links,
+            points=points,
+            view=self.view,
+            size=self.cell_size,
+            inline=inline,
         )
 
     def write(self, path: str | PathLike[str]) -> None:

@@ -383,7 +383,8 @@ class Base(Catalog):
     @classmethod
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
         """Return the location of the files and the number of rows in words; and whether they hold former rows."""
-        rows = "the rows" if notes["row_count"] is None else f"{notes['row_count']:,} rows"
+        number = notes["row_count"]
+        rows = "the rows" if number is None else f"{number:,} row{'' if number == 1 else 's'}"
         kind, _, version = read_table_note(notes).partition(" ")
         table = f", a {kind} table, first seen in version {version}" if kind else ""
         former = "; by its log, these are the rows of former files" if parameters.get("rewrites") else ""

@@ -1,13 +1,37 @@
 """Values of a table as texts of limited length."""
 
+from __future__ import annotations
+
 import math
 from datetime import date, datetime
+from typing import Any
 
-__all__ = ["format_cell"]
+__all__ = ["format_cell", "list_values", "read_scalar"]
 
 _LONGEST = 200
 _MOST_ELEMENTS = 3
 """The elements of an array that are shown."""
+
+
+def list_values(column: Any) -> list[Any]:  # noqa: ANN401 - a column of Arrow
+    """Return the values of a column; dates and moments outside the years 1 to 9999, which Python lacks, as texts."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except (OverflowError, ValueError):
+        return [read_scalar(value) for value in column]
+    return values
+
+
+def read_scalar(scalar: Any) -> Any:  # noqa: ANN401 - a scalar of Arrow, and its value
+    """Return the value of a scalar of Arrow, as `list_values` does."""
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):
+        import numpy as np  # noqa: PLC0415 - few values need it
+
+        unit: Any = getattr(scalar.type, "unit", "D")
+        zone = "+00:00" if getattr(scalar.type, "tz", None) else ""
+        return str(np.datetime64(scalar.value, unit)).replace("T", " ") + zone
 
 
 def format_cell(value: object) -> str | None:

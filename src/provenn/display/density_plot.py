@@ -6,8 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from provenn.display.figure import ACCENT, Figure, draw_text, render_document, shorten_label, stack_vertically
+from provenn.display.figure import (
+    ACCENT,
+    Figure,
+    draw_text,
+    estimate_text_width,
+    render_document,
+    shorten_label,
+    stack_vertically,
+)
 from provenn.display.markup import Element, format_number, make_element
+from provenn.display.plot_axis import PlotAxis
 
 __all__ = ["CurvePoints", "PlotAxis", "density_svg", "light_curve_svg"]
 
@@ -16,6 +25,8 @@ Numbers = NDArray[np.float64]
 _SIZE = 360.0
 _LEFT, _BOTTOM = 64.0, 40.0
 _CLASSES = 6
+_SPARSE, _DOT = 100, 3
+"""The number of inhabited cells up to which they are drawn as dots, and the radius of a dot."""
 _COLOURS = (
     *(ACCENT, "#c9541c", "#2f9461", "#9159c9", "#c22f74", "#1d8f9e"),
     *("#9a7b12", "#7d6b5d", "#5c50d8", "#6b8f1f", "#d0609a", "#a3402f"),
@@ -23,50 +34,18 @@ _COLOURS = (
 """A colour for each of the sources that are drawn at most; each is visible on white and on black."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlotAxis:
-    """An axis: its label, the values at its ends, and whether it runs from high to low, as magnitudes do."""
-
-    label: str
-    low: float
-    high: float
-    is_reversed: bool = False
-
-    def place(self, values: Numbers) -> Numbers:
-        """Return where values lie, from 0 at the beginning of the axis to 1 at its end."""
-        share = (values / 2 - self.low / 2) / ((self.high / 2 - self.low / 2) or 1.0)  # halves do not overflow
-        return 1 - share if self.is_reversed else share
-
-    def widened(self) -> "PlotAxis":
-        """Return the axis with a little room at both ends, so that no point lies on the frame."""
-        room = (self.high / 2 - self.low / 2) / 20 or 0.5
-        most = float(np.finfo(float).max)
-        return PlotAxis(self.label, max(self.low - room, -most), min(self.high + room, most), self.is_reversed)
-
-    @property
-    def ticks(self) -> list[float]:
-        """Round values along the axis, about five of them.
-
-        >>> PlotAxis("x", 0.0, 10.0).ticks
-        [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
-        """
-        breadth = self.high - self.low
-        if not 0 < breadth < np.inf:
-            return [self.low]
-        power = 10.0 ** np.floor(np.log10(breadth / 5))
-        step = next(power * factor for factor in (1, 2, 5, 10) if breadth / (power * factor) <= 6)
-        first = np.ceil(self.low / step - 1e-9) + 0.0  # not -0.0
-        return [float(number * step) for number in np.arange(first, np.floor(self.high / step + 1e-9) + 1)]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvePoints:
-    """The points of a source: its name, two values for each point, and the number of all points, drawn or not."""
+    """The points of a source: its name, two values for each point, and the number of all points, drawn or not.
+
+    A remark stands in the place of the number of points.
+    """
 
     name: str
     x: Numbers
     y: Numbers
     points: int
+    remark: str = ""
 
 
 def density_svg(name: str, counts: NDArray[np.int64], x: PlotAxis, y: PlotAxis, *, inline: bool = False) -> str:
@@ -85,6 +64,8 @@ def density_svg(name: str, counts: NDArray[np.int64], x: PlotAxis, y: PlotAxis, 
     """
     columns, rows = counts.shape
     inhabited = np.argwhere(counts)
+    is_sparse = len(inhabited) <= _SPARSE
+    palest = 0.6 if is_sparse else 0.2
     most = int(counts.max(initial=0))
     classes = np.floor(np.log(np.maximum(counts, 1)) / np.log(max(most, 2) + 1) * _CLASSES).astype(int)
     paths: dict[int, list[str]] = {}
@@ -92,21 +73,34 @@ def density_svg(name: str, counts: NDArray[np.int64], x: PlotAxis, y: PlotAxis, 
     for column, row in inhabited.tolist():
         left = (columns - 1 - column if x.is_reversed else column) * wide
         top = (row if y.is_reversed else rows - 1 - row) * high
-        box = f"M{left:.6g} {top:.6g}h{wide:.6g}v{high:.6g}h{-wide:.6g}z"
+        box = _draw_dot(left + wide / 2, top + high / 2) if is_sparse else _draw_box(left, top, wide, high)
         paths.setdefault(int(classes[column, row]), []).append(box)
     drawn = [
-        make_element("path", d="".join(path), fill=ACCENT, fill_opacity=0.2 + 0.8 * (place + 1) / _CLASSES)
+        make_element("path", d="".join(path), fill=ACCENT, fill_opacity=palest + (1 - palest) * (place + 1) / _CLASSES)
         for place, path in sorted(paths.items())
     ]
     total = int(counts.sum())
-    note = draw_text(f"{shorten_label(name, 50)}: {total:,} sources, up to {most:,} in a cell", size=12, faint=True)
+    sources = f"{total:,} source{'' if total == 1 else 's'}"
+    words = f"{sources}, up to {most:,} in a cell" if most > 1 else sources
+    note = draw_text(f"{shorten_label(name, 50)}: {words}", size=12, faint=True)
     return render_document(
         stack_vertically([_frame(drawn, x, y), note], gap=6),
         title=f"{y.label} against {x.label} of {name}",
-        description=f"{total:,} sources; {x.label} from {x.low:.4g} to {x.high:.4g}, "
+        description=f"{sources}; {x.label} from {x.low:.4g} to {x.high:.4g}, "
         f"{y.label} from {y.low:.4g} to {y.high:.4g}",
         inline=inline,
     )
+
+
+def _draw_box(left: float, top: float, wide: float, high: float) -> str:
+    """Return the data of a path around a cell."""
+    return f"M{left:.6g} {top:.6g}h{wide:.6g}v{high:.6g}h{-wide:.6g}z"
+
+
+def _draw_dot(x: float, y: float) -> str:
+    """Return the data of a path around a dot, in the place of a cell that is hard to see alone."""
+    half = f"a{_DOT} {_DOT} 0 1 0"
+    return f"M{x - _DOT:.6g} {y:.6g}{half} {2 * _DOT} 0{half} {-2 * _DOT} 0z"
 
 
 def light_curve_svg(name: str, curves: Sequence[CurvePoints], x: PlotAxis, y: PlotAxis, *, inline: bool = False) -> str:
@@ -140,7 +134,7 @@ def light_curve_svg(name: str, curves: Sequence[CurvePoints], x: PlotAxis, y: Pl
         drawn.append(make_element("path", make_element("title", curve.name), d=path or "M0 0", **dots))
         legend.append(_explain_colour(colour, f"{shorten_label(curve.name, 48)}: {_count_points(curve)}"))
     return render_document(
-        stack_vertically([_frame(drawn, x, y), *legend], gap=4),
+        stack_vertically([_frame(drawn, x, y), stack_vertically(legend, gap=4, align=0)], gap=4),
         title=f"{y.label} against {x.label} of {name}",
         description="; ".join(f"{curve.name}: {_count_points(curve)}" for curve in curves),
         inline=inline,
@@ -149,7 +143,7 @@ def light_curve_svg(name: str, curves: Sequence[CurvePoints], x: PlotAxis, y: Pl
 
 def _count_points(curve: CurvePoints) -> str:
     """Return the number of points of a curve in words."""
-    return f"{curve.points:,} point{'' if curve.points == 1 else 's'}"
+    return curve.remark or f"{curve.points:,} point{'' if curve.points == 1 else 's'}"
 
 
 def _explain_colour(colour: str, text: str) -> Figure:
@@ -161,20 +155,21 @@ def _explain_colour(colour: str, text: str) -> Figure:
 
 def _frame(drawn: Sequence[Element], x: PlotAxis, y: PlotAxis) -> Figure:
     """Return a drawing with its axes."""
-    parts = [make_element("g", *drawn, transform=f"translate({_LEFT:g} 0)")] if drawn else []
+    left = max(_LEFT, 28 + max((estimate_text_width(label, 11.0) for _, label in y.ticks), default=0.0))
+    parts = [make_element("g", *drawn, transform=f"translate({left:g} 0)")] if drawn else []
     border: dict[str, str | float] = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.6}
-    parts.append(make_element("rect", x=_LEFT, y=0.0, width=_SIZE, height=_SIZE, **border))
-    for value in x.ticks:
-        at = _LEFT + float(x.place(np.array(value))) * _SIZE
-        parts += [_tick(at, _SIZE, 0, 5), _label(f"{value:g}", at, _SIZE + 17, "middle")]
-    for value in y.ticks:
+    parts.append(make_element("rect", x=left, y=0.0, width=_SIZE, height=_SIZE, **border))
+    for value, label in x.ticks:
+        at = left + float(x.place(np.array(value))) * _SIZE
+        parts += [_tick(at, _SIZE, 0, 5), _label(label, at, _SIZE + 17, "middle")]
+    for value, label in y.ticks:
         at = (1 - float(y.place(np.array(value)))) * _SIZE
-        parts += [_tick(_LEFT, at, -5, 0), _label(f"{value:g}", _LEFT - 8, at + 4, "end")]
-    parts.append(_label(shorten_label(x.label, 40), _LEFT + _SIZE / 2, _SIZE + 34, "middle", size=13.0))
+        parts += [_tick(left, at, -5, 0), _label(label, left - 8, at + 4, "end")]
+    parts.append(_label(shorten_label(x.label, 40), left + _SIZE / 2, _SIZE + 34, "middle", size=13.0))
     middle = _SIZE / 2
     title = _label(shorten_label(y.label, 40), 12.0, middle, "middle", size=13.0)
     turned = Element(title.tag, (*title.attributes, ("transform", f"rotate(-90 12 {middle:g})")), title.children)
-    return Figure(_LEFT + _SIZE + 8, _SIZE + _BOTTOM, (*parts, turned))
+    return Figure(left + _SIZE + 8, _SIZE + _BOTTOM, (*parts, turned))
 
 
 def _tick(x: float, y: float, across: float, down: float) -> Element:

@@ -11,7 +11,16 @@ from provenn.display.figure import ACCENT, Figure, draw_text, render_document, s
 from provenn.display.markup import Element, ElementReference, make_element
 from provenn.display.sky_projection import SkyView
 
-__all__ = ["MOST_LAYERS", "SkyCells", "SkyLinks", "SkyOutline", "SkyView", "missing_map_svg", "sky_map_svg"]
+__all__ = [
+    "MOST_LAYERS",
+    "SkyCells",
+    "SkyLinks",
+    "SkyOutline",
+    "SkyPoints",
+    "SkyView",
+    "missing_map_svg",
+    "sky_map_svg",
+]
 
 Numbers = NDArray[np.float64]
 
@@ -22,6 +31,9 @@ MOST_LAYERS = len(_COLOURS)
 """The most catalogs on a map."""
 
 _CLASSES = 6
+_NAME, _NOTE, _LABEL = 14.0, 13.0, 12.0
+"""The sizes of texts: on a phone, a map is drawn in half its width."""
+
 _MOST_REACHED = 40
 """The most cells that are reached by keyboard one after the other."""
 
@@ -58,6 +70,14 @@ class SkyLinks:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SkyPoints:
+    """Positions of sources, in degrees, which are drawn as dots."""
+
+    ra: Numbers
+    dec: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SkyOutline:
     """A closed line on the sky, in degrees, and the region that it surrounds in words."""
 
@@ -71,6 +91,7 @@ def sky_map_svg(
     outlines: Sequence[SkyOutline] = (),
     *,
     links: SkyLinks | None = None,
+    points: SkyPoints | None = None,
     view: SkyView | None = None,
     size: str = "",
     inline: bool = False,
@@ -85,6 +106,8 @@ def sky_map_svg(
         Regions, drawn as lines over the cells.
     links
         Cells that are links, over everything else.
+    points
+        Sources to draw as dots.
     view
         The part of the sky; by default all of it.
     size
@@ -94,13 +117,12 @@ def sky_map_svg(
     """
     part = SkyView() if view is None else view
     parts: list[Element] = []
-    legend: list[Figure] = []
-    for colour, layer in zip(_COLOURS, layers, strict=False):
-        bounds = _find_classes(layer.counts)
-        parts += _draw_cells(part, layer, bounds, colour)
-        legend.append(_draw_legend(layer, bounds, colour))
+    bounds = [_find_classes(layer.counts) for layer in layers]
+    for colour, layer, classes in zip(_COLOURS, layers, bounds, strict=False):
+        parts += _draw_cells(part, layer, classes, colour)
     parts += _draw_graticule(part)
     parts += [_draw_outline(part, outline) for outline in outlines]
+    parts += [] if points is None else _draw_points(part, points)
     parts += [] if links is None else _draw_links(part, links)
     frame = _draw_frame(part)
     clip = make_element("clipPath", frame, id="-sky")
@@ -109,9 +131,11 @@ def sky_map_svg(
         part.width, part.height, (make_element("defs", clip), content, _outlined(frame), *_label_graticule(part))
     )
     notes = [f"cells of {size}, stronger where there are more sources"] if size else []
+    notes += [f"dots: {_count_sources(len(points.ra))}"] if points is not None and len(points.ra) else []
     regions = list(dict.fromkeys(outline.name for outline in outlines))
     notes += [f"lines: {shorten_label('; '.join(regions), 90)}"] if regions else []
-    figure = stack_vertically([picture, *legend, *(draw_text(note, size=12, faint=True) for note in notes)], gap=6)
+    legend = _draw_legends(layers, bounds, part.width)
+    figure = stack_vertically([picture, legend, *(draw_text(note, size=_NOTE, faint=True) for note in notes)], gap=6)
     names = ", ".join(layer.name for layer in layers)
     counted = "; ".join(f"{layer.name}: {layer.total:,} sources in {len(layer.counts):,} cells" for layer in layers)
     return render_document(
@@ -150,6 +174,15 @@ def _draw_cells(view: SkyView, layer: SkyCells, bounds: Sequence[int], colour: s
     return drawn
 
 
+def _draw_points(view: SkyView, points: SkyPoints) -> list[Element]:
+    """Return sources as dots in the colour of text, which is seen on every density."""
+    x, y = view.project(points.ra, points.dec)
+    seen = np.isfinite(x) & np.isfinite(y)
+    path = "".join(f"M{across:.1f} {down:.1f}h0" for across, down in zip(x[seen], y[seen], strict=True))
+    style: dict[str, str | float] = {"stroke": "currentColor", "stroke_linecap": "round", "fill": "none"}
+    return [make_element("path", d=path or "M0 0", stroke_width=3.0, stroke_opacity=0.75, **style)]
+
+
 def _draw_links(view: SkyView, links: SkyLinks) -> list[Element]:
     """Return invisible cells that are links; the keyboard passes over them if there are many."""
     drawn = []
@@ -158,7 +191,7 @@ def _draw_links(view: SkyView, links: SkyLinks) -> list[Element]:
         _trace_cells(view, links.cells), links.addresses, links.cells.counts.tolist(), strict=True
     ):
         if path:
-            title = make_element("title", f"{count:,} source{'' if count == 1 else 's'}")
+            title = make_element("title", _count_sources(count))
             area = make_element("path", d=path, fill=ACCENT, fill_opacity=0.0)
             drawn.append(make_element("a", title, area, href=address, **reached))
     return drawn
@@ -184,8 +217,8 @@ def _trace_cells(view: SkyView, layer: SkyCells) -> list[str]:
             lon = about[:, None] + (np.mod(layer.ra - about[:, None] + 180, 360) - 180)
             near &= (lon.max(axis=1) > 0) & (lon.min(axis=1) < 360)
         else:
-            inside = (x > 0) & (x < view.width) & (y > 0) & (y < view.height)
-            near &= inside.any(axis=1)
+            near &= (x.max(axis=1) > 0) & (x.min(axis=1) < view.width)  # a cell may be larger than the map
+            near &= (y.max(axis=1) > 0) & (y.min(axis=1) < view.height)
         for cell in np.flatnonzero(near):
             paths[cell] += _join_points(x[cell], y[cell])
     return paths
@@ -238,28 +271,38 @@ def _draw_graticule(view: SkyView) -> list[Element]:
 
 
 def _label_graticule(view: SkyView) -> list[Element]:
-    """Return the labels of the graticule, where its lines cross the middle of the map or leave the map."""
-    labels = []
+    """Return the labels of the graticule, where its lines cross the middle of the map or leave the map.
+
+    Meridians that meet in a pole on the map are labelled at their other end. A label that would cover another is left
+    out.
+    """
+    labels: list[Element] = []
+    taken: list[tuple[float, float]] = []
+    pole = view.find_pole()
     for label, ra, dec in view.graticule():
         is_meridian = bool(dec[0] != dec[-1])
         x, y = view.project(ra, dec)
-        inside = np.flatnonzero(np.isfinite(x) & (x > 4) & (x < view.width - 4) & (y > 8) & (y < view.height - 4))
+        side = 18 if is_meridian and view.radius is not None else 4
+        inside = np.flatnonzero(
+            np.isfinite(x) & (x > side) & (x < view.width - side) & (y > 14) & (y < view.height - 4)
+        )
         if view.radius is None and label in ("0°", "180°", "360°") and is_meridian:
             continue
-        if len(inside):
+        if not len(inside):
+            continue
+        if not is_meridian:
+            place = inside[np.argmax(x[inside])]
+        elif pole is not None:
+            place = inside[np.argmax(np.hypot(x[inside] - pole[0], y[inside] - pole[1]))]
+        else:
             middle = view.height / 2 if view.radius is None else view.height
-            place = inside[np.argmin(np.abs(y[inside] - middle))] if is_meridian else inside[np.argmax(x[inside])]
-            anchor = "middle" if is_meridian else "end"
-            labels.append(
-                make_element(
-                    "text",
-                    label,
-                    x=float(x[place]) - (0 if is_meridian else 4),
-                    y=float(y[place]) - 3,
-                    font_size=10.0,
-                    text_anchor=anchor,
-                )
-            )
+            place = inside[np.argmin(np.abs(y[inside] - middle))]
+        at = float(x[place]) - (0 if is_meridian else 4), float(y[place]) - 3
+        if any(abs(at[0] - other[0]) < 52 and abs(at[1] - other[1]) < 13 for other in taken):
+            continue
+        taken.append(at)
+        anchor = "middle" if is_meridian else "end"
+        labels.append(make_element("text", label, x=at[0], y=at[1], font_size=_LABEL, text_anchor=anchor))
     return labels
 
 
@@ -276,19 +319,39 @@ def _outlined(frame: Element) -> Element:
     return Element(frame.tag, (*frame.attributes, *style.items()), ())
 
 
-def _draw_legend(layer: SkyCells, bounds: Sequence[int], colour: str) -> Figure:
+def _draw_legends(layers: Sequence[SkyCells], bounds: Sequence[Sequence[int]], width: float) -> Figure:
+    """Return the names of catalogs with their colours and counts beside them, or below if the map is too narrow."""
+    names = [
+        draw_text(f"{shorten_label(layer.name, 40)}: {_count_sources(layer.total)}", size=_NAME) for layer in layers
+    ]
+    scales = [
+        _draw_scale(layer, classes, colour) for layer, classes, colour in zip(layers, bounds, _COLOURS, strict=False)
+    ]
+    column = max((name.width for name in names), default=0.0) + 16
+    if column + max((scale.width for scale in scales), default=0.0) <= width:
+        rows = [
+            Figure(column + scale.width, 20, (name.place_at(0, 0), scale.place_at(column, 0)))
+            for name, scale in zip(names, scales, strict=True)
+        ]
+    else:
+        rows = [row for pair in zip(names, scales, strict=True) for row in pair if row.width]
+    return stack_vertically(rows, gap=4, align=0)
+
+
+def _count_sources(number: int) -> str:
+    return f"{number:,} source{'' if number == 1 else 's'}"
+
+
+def _draw_scale(layer: SkyCells, bounds: Sequence[int], colour: str) -> Figure:
     """Return the colours of a catalog with their counts."""
-    name = draw_text(
-        f"{shorten_label(layer.name, 40)}: {layer.total:,} source{'' if layer.total == 1 else 's'}", size=13
-    )
-    parts, x = [name.place_at(0, 0)], name.width + 16
+    parts, x = [], 0.0
     most = int(layer.counts.max(initial=0))
     for place, low in enumerate(bounds if most else ()):
         high = bounds[place + 1] - 1 if place + 1 < len(bounds) else most
         swatch = make_element(
-            "rect", x=x, y=3.0, width=12.0, height=12.0, fill=colour, fill_opacity=_shade(place, len(bounds))
+            "rect", x=x, y=4.0, width=12.0, height=12.0, fill=colour, fill_opacity=_shade(place, len(bounds))
         )
-        text = draw_text(f"{low:,}" if low >= high else f"{low:,}–{high:,}", size=11)
-        parts += [swatch, text.place_at(x + 16, 2)]
+        text = draw_text(f"{low:,}" if low >= high else f"{low:,}–{high:,}", size=_NOTE)
+        parts += [swatch, text.place_at(x + 16, 1)]
         x += 16 + text.width + 10
-    return Figure(max(x, name.width), 20, tuple(parts))
+    return Figure(x, 20, tuple(parts))

@@ -15,6 +15,7 @@ __all__ = ["SkyView"]
 Numbers = NDArray[np.float64]
 
 _MIDDLE = 180.0
+_BESIDE = 60.0
 _STEPS = (30.0, 15.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -79,21 +80,39 @@ class SkyView:
             return 30.0
         return next((step for step in _STEPS if self.radius >= 2 * step), _STEPS[-1])
 
+    @property
+    def _reach(self) -> float:
+        """The distance from the centre to a corner, in degrees."""
+        if self.radius is None:
+            return 180.0
+        return float(np.degrees(2 * np.arcsin(min(1.0, np.sqrt(2) * np.sin(np.radians(min(self.radius, 150.0)) / 2)))))
+
+    def find_pole(self) -> tuple[float, float] | None:
+        """Return the place of a pole of the sky, if it lies on or beside the map of a part of the sky."""
+        if self.radius is None:
+            return None
+        for dec in (90.0, -90.0):
+            if abs(dec - self.dec) < 90:
+                x, y = (float(value[0]) for value in self.project(np.array([self.ra]), np.array([dec])))
+                if -_BESIDE < x < self.width + _BESIDE and -_BESIDE < y < self.height + _BESIDE:
+                    return x, y
+        return None
+
     def graticule(self) -> Iterator[tuple[str, Numbers, Numbers]]:
         """Yield lines of equal right ascension and of equal declination, each with its label."""
-        step = self.step
-        if self.radius is None:
-            low, high, west, breadth = -90.0, 90.0, 0.0, 360.0
-        else:
-            low, high = max(-90.0, self.dec - self.radius), min(90.0, self.dec + self.radius)
-            narrow = np.cos(np.radians(min(89.0, max(abs(low), abs(high)))))
-            breadth = min(360.0, 2 * self.radius / narrow)
-            west = self.ra - breadth / 2
+        step, reach = self.step, self._reach
+        low, high = max(-90.0, self.dec - reach), min(90.0, self.dec + reach)
+        breadth = 360.0
+        if high < 90 and low > -90:
+            breadth = 2 * float(np.degrees(np.arcsin(np.sin(np.radians(reach)) / np.cos(np.radians(self.dec)))))
+        west = self.ra - breadth / 2
         along = np.linspace(0, 1, 61)
-        step_ra = step if breadth <= 24 * step else 30.0
-        for ra in np.arange(np.ceil(west / step_ra) * step_ra, west + breadth + 1e-9, step_ra):
+        step_ra = next((one for one in reversed(_STEPS) if one >= step and breadth <= 12 * one), _STEPS[0])
+        is_round = breadth == 360 and self.radius is not None  # the first line and the last would be the same
+        end = west + breadth + (-1e-9 if is_round else 1e-9)
+        for ra in np.arange(np.ceil(west / step_ra - 1e-9) * step_ra, end, step_ra):
             dec = low + along * (high - low)
-            yield f"{ra % 360:g}°", np.full(len(along), ra), np.clip(dec, -89.999, 89.999)
+            yield f"{round(float(ra), 6) % 360:g}°", np.full(len(along), ra), np.clip(dec, -89.99999, 89.99999)
         for dec in np.arange(np.ceil(low / step) * step, high + 1e-9, step):
             if abs(dec) < 90:
                 yield f"{dec:+g}°" if dec else "0°", west + along * breadth * (1 - 1e-9), np.full(len(along), dec)

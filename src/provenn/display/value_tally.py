@@ -19,6 +19,7 @@ class ValueTally:
         The lowest and the highest value as text, without NaN and infinite numbers; empty if there is none.
     bins
         The number of values in bins of equal width from the lowest to the highest; empty if the values are no numbers.
+        A bin of whole numbers has equally many of them, but the last may have fewer.
     different
         The number of different values, NULL not counted; None for numbers with a fraction.
     commonest

@@ -64,8 +64,8 @@ def record_verification(writing: Writing, base: CatalogDigest, rows: int) -> Obs
         raise CorruptArchiveError(f"the base catalog {base} had {before} rows, and now {rows}")
     (definition,) = (definition for definition in read_cone(writing, [base]) if definition.digest == base)
     key = ", ".join(definition.parameters["key"])
-    number = f"{rows:,}"
-    reason = f"{number} rows read: the key {key} is unique and never NULL"
+    number = f"{rows:,} row{'' if rows == 1 else 's'}"
+    reason = f"{number} read: the key {key} is unique and never NULL"
     return observe_fact(writing, nonempty(base) if rows else empty(base), reason)
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from provenn.display.cell_texts import format_cell
+from provenn.display.cell_texts import format_cell, list_values
 
 __all__ = ["FirstRows", "read_first_rows"]
 
@@ -33,7 +33,7 @@ def read_first_rows(path: Path, format: str, most: int = 10) -> FirstRows:  # no
         return FirstRows()
     for table in _read_tables(path, format, most):
         head = table.slice(0, most)
-        values = [column.to_pylist() for column in head.columns]
+        values = [list_values(column) for column in head.columns]
         return FirstRows(
             tuple(head.schema.names), tuple(tuple(map(format_cell, row)) for row in zip(*values, strict=True))
         )

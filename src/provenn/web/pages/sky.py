@@ -10,9 +10,10 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from provenn.archive import Archive, Catalog
-from provenn.archive.sky_cells import DEEPEST_COUNTED, find_position, find_sources_in_cell
+from provenn.archive.sky_cells import DEEPEST_COUNTED, find_position, find_sources_in_cell, read_positions
 from provenn.archive.sky_map import CellLink, SkyMap, name_cell
-from provenn.display.cell_texts import format_cell
+from provenn.display.cell_texts import format_cell, list_values
+from provenn.display.sky_map import SkyPoints
 from provenn.errors import PictureError, ProvennError
 from provenn.sky.cells import build_cells
 from provenn.web.asking import FormProblem, add_form, make_problem
@@ -32,6 +33,8 @@ router = APIRouter()
 _CELL: Final = re.compile(r"([0-9]{1,2})/([0-9]{1,10})")
 _RICHEST: Final = 10
 _LISTED: Final = 50
+_DOTS: Final = 2_000
+"""The most sources of a cell that are drawn."""
 
 Cell = Annotated[str, Query(max_length=500, description="A cell of HEALPix, such as 4/1023")]
 Others = Annotated[list[Annotated[str, Query(max_length=500)]] | None, Query(max_length=3)]
@@ -57,7 +60,7 @@ class CellPart:
     name, ra, dec
         The cell, and its centre in degrees.
     sources
-        The number of sources in the cell, as counted for the map.
+        The number of sources in the cell; None if it is smaller than the cells that were counted, and cannot be read.
     criterion
         The criterion that selects them.
     listed
@@ -69,7 +72,7 @@ class CellPart:
     name: str
     ra: float
     dec: float
-    sources: int
+    sources: int | None
     criterion: str
     listed: FirstRows
     refusal: str
@@ -137,14 +140,14 @@ def show_sky(
     most = None if count else MOST_UNASKED
     sky_map, refusal = see_sky(catalog, *(other for _, other in others), names=(name, *names), most=most)
     place = _read_cell(cell) if cell else None
-    part = None
+    part, points = None, None
     rests_on: tuple[str, ...] = ()
     svg = ""
     richest: tuple[RichCell, ...] = ()
     if sky_map is not None:
         rests_on = tuple(fact.words for fact in sky_map.rests_on)
         if place is not None:
-            part = _show_part(catalog, sky_map, *place)
+            part, points = _show_part(catalog, sky_map, *place)
             centre = build_cells(place[0], np.array([place[1]]))
             sky_map = sky_map.zoomed(part.ra, part.dec, centre.radius * 1.2)
         home = make_catalog_url(name, catalog.digest) + "/sky"
@@ -152,7 +155,7 @@ def show_sky(
         def link(order: int, number: int) -> str:
             return make_query(home, cell=name_cell(order, number), also=names)
 
-        svg = sky_map.svg(inline=True, link=link)
+        svg = sky_map.svg(inline=True, link=link, points=points)
         richest = _find_richest(sky_map, place, link)
     return SkyPage(
         name,
@@ -208,30 +211,34 @@ def _read_cell(cell: str) -> tuple[int, int]:
     return order, number
 
 
-def _show_part(catalog: Catalog, sky_map: SkyMap, order: int, number: int) -> CellPart:
-    """Return a cell with its first sources."""
+def _show_part(catalog: Catalog, sky_map: SkyMap, order: int, number: int) -> tuple[CellPart, SkyPoints | None]:
+    """Return a cell with its first sources, and the positions of all of them unless they are very many."""
     centre = build_cells(order, np.array([number])).centres
     position = find_position(catalog.definition)
-    listed, refusal = FirstRows(), ""
+    counted = sky_map.layers[0].cells
+    sources = counted.at_order(order).inside(order, number).total if order <= counted.order else None
+    listed, refusal, points = FirstRows(), "", None
     try:
         context = catalog.archive.context
-        _, table = find_sources_in_cell(context, catalog.definition, catalog.name, order, number, most=_LISTED)
-        columns = [column.to_pylist() for column in table.columns]
+        inside, table = find_sources_in_cell(context, catalog.definition, catalog.name, order, number, most=_DOTS)
+        sources = inside if sources is None else sources
+        points = SkyPoints(*read_positions(table, position)) if inside <= _DOTS else None
+        columns = [list_values(column) for column in table.slice(0, _LISTED).columns]
         listed = FirstRows(
             tuple(table.column_names), tuple(tuple(map(format_cell, row)) for row in zip(*columns, strict=True))
         )
     except ProvennError as error:
         refusal = error.message
-    counted = sky_map.layers[0].cells
-    return CellPart(
+    part = CellPart(
         name_cell(order, number),
         float(centre.ra[0]),
         float(centre.dec[0]),
-        counted.at_order(order).inside(order, number).total if order <= counted.order else len(listed.rows),
+        sources,
         f"in_moc({_quote(position.ra)}, {_quote(position.dec)}, '{name_cell(order, number)}')",
         listed,
         refusal,
     )
+    return part, points
 
 
 def _quote(name: str) -> str:
