@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +19,7 @@ from sqlalchemy import event
 import provenn
 from provenn.archive.tokens import issue_token, list_tokens, revoke_token
 from provenn.data import fragments, run_records
+from provenn.data.planning_state import read_shown_state
 from provenn.data.tallies import keep_tally
 from provenn.database.platform import Platform
 from provenn.database.tables import metadata
@@ -226,6 +228,35 @@ def test_an_error_has_no_identity_and_is_not_remembered(client):
             answer = client.get(address)
             assert answer.status_code >= 400
             assert "etag" not in answer.headers
+
+
+def test_an_answer_is_not_taken_for_one_of_a_state_that_another_request_has_seen(archive, monkeypatch):
+    """The archive changes between the beginnings of two requests, which both found it unchanged."""
+    memory, early = ViewMemory(archive), []
+    read_state = memory._read_state
+    monkeypatch.setattr(memory, "_read_state", lambda: early.pop() if early else read_state())
+
+    def list_names(archive):
+        return list(archive)
+
+    def list_again(archive):
+        return list_names(archive)
+
+    def ask_after_a_change():
+        early.append(read_state())
+        archive["stars"].select("vmag < 1", name="fresh")
+        assert "fresh" in memory.answer(archive, list_again, {}, Remembering()).content
+
+    def read_late(states, _options):
+        if not memory._kept:
+            thread = Thread(target=ask_after_a_change)
+            thread.start()
+            thread.join()
+        return states.read(read_shown_state)
+
+    late = Remembering(read_state=read_late)
+    assert "fresh" not in memory.answer(archive, list_names, {}, late).content
+    assert "fresh" in memory.answer(archive, list_names, {}, late).content
 
 
 def test_an_answer_that_depends_on_the_platform_is_remembered_for_this_platform(archive):

@@ -201,17 +201,19 @@ class ViewMemory:
     def _make_reader(self, reading: Reading, database_state: str | None) -> StateReader:
         """Return the reader of states for a transaction that began after the database was in some state.
 
-        What is recalled was read in that state or in a later one. If an answer is kept with it, although the answer
-        was read in a later state, the next request finds the database changed, and compares again.
+        A part is recalled only if it was read in that very state. If an answer is kept with it, although the answer was
+        read in a later state, the next request finds the database changed, and compares again. A part of a later state
+        would never be compared again with an answer that is older.
         """
 
         def recall(read_part: Callable[[Reading], Hashable], reading: Reading) -> Hashable:
             key = (read_part, reading.viewer, reading.who)
             with self._lock:
                 earlier_state, part = self._states.get(key, (None, None))
-            if database_state is None or earlier_state != database_state:
-                part = read_part(reading)
-            if database_state is not None:
+            if database_state is not None and earlier_state == database_state:
+                return part
+            part = read_part(reading)
+            if database_state is not None and self._read_state() == database_state:
                 with self._lock:
                     self._states[key] = database_state, part
                     self._states.move_to_end(key)
