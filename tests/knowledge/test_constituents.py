@@ -8,6 +8,8 @@ from pyarrow import parquet
 
 import provenn
 from provenn.errors import ContradictionError
+from provenn.knowledge import stored_facts
+from provenn.knowledge.stored_facts import read_closed_cone
 
 
 def write_stars(path: Path, keys: range) -> None:
@@ -64,3 +66,20 @@ def test_a_fact_that_contradicts_one_about_replaced_files_is_refused(archive, tm
     with pytest.raises(ContradictionError):
         archive.declare("empty('stars@1') and empty(stars)")
     archive.declare("empty(others)")
+
+
+def test_of_many_joined_files_those_are_read_that_facts_limit(archive, monkeypatch):
+    monkeypatch.setattr(stored_facts, "_MOST_CONSTITUENTS", 0)
+    first, version = archive["stars@1"].digest, archive["stars"].digest
+
+    def read_bases():
+        with archive.context.database.reading() as reading:
+            return {definition.digest for definition in read_closed_cone(reading, [version])[0]}
+
+    assert read_bases() == {version}
+    archive.declare("nonempty('stars@1')")
+    assert read_bases() == {version}
+    archive.declare("disjoint('stars@1', others)")
+    assert read_bases() == {version, first, archive["others"].digest}
+    with pytest.raises(ContradictionError):
+        archive.declare("nonempty('stars@1' & others)")

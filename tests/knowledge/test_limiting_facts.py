@@ -6,8 +6,8 @@ from itertools import combinations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from provenn.knowledge.limiting_facts import excludes_objects, find_limiting_facts
-from provenn.knowledge.stored_facts import Fact
+from provenn.knowledge.limiting_facts import find_limiting_facts
+from provenn.knowledge.stored_facts import Fact, excludes_objects
 from provenn.logic import Knowledge, Statement, disjoint, empty, equal, nonempty, outside, subset
 from provenn.logic.statements import Or
 from tests.brute_force import Hypercube, holds, hypercubes

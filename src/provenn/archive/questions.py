@@ -31,6 +31,7 @@ from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_kno
 from provenn.knowledge.remembered_knowledge import build_extended_knowledge
 from provenn.knowledge.stored_facts import (
     Fact,
+    add_constituents,
     add_defined_sets,
     find_facts_touching,
     list_catalogs,
@@ -351,7 +352,7 @@ def _gather_verdicts(reading: Reading, digests: Collection[CatalogDigest], user_
 
     The statements are equivalent, but not the same, so that a proof from them may cite other facts.
     """
-    lineage = read_cone(reading, digests)
+    lineage = add_constituents(reading, read_cone(reading, digests))
     population = {definition.digest: definition.population for definition in lineage}
     check_population({digest: population[digest] for digest in digests}, user_names)
     facts = find_facts_touching(reading, [definition.digest for definition in lineage if definition.is_base])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -26,7 +26,7 @@ from provenn.digests import CatalogDigest
 from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.people.visibility import filter_visible
 
-__all__ = ["StoredDefinition", "add_constituents", "read_cone", "read_population_cone", "restore_definition"]
+__all__ = ["StoredDefinition", "filter_held", "read_cone", "read_population_cone", "restore_definition"]
 
 _BASE_SETS = frozenset(kind for kind, catalog_class in CLASSES.items() if catalog_class.profile.makes_base_set)
 
@@ -132,26 +132,11 @@ def read_cone(reading: Reading, digests: Collection[CatalogDigest]) -> tuple[Sto
     return definitions
 
 
-def add_constituents(reading: Reading, definitions: Sequence[StoredDefinition]) -> tuple[StoredDefinition, ...]:
-    """Return definitions with those of all constituents of base catalogs, of these again, and so on.
-
-    A version of a base catalog states which sources it has of others, and what the files of these say of themselves
-    bears on it, too. So their definitions are returned whether or not the viewer sees them, as for the index of a
-    population; facts and counts of theirs are known only to those who see them. Imported versions may have constituents
-    that the archive does not hold.
-    """
-    known = {definition.digest: definition for definition in definitions}
-    new: Sequence[StoredDefinition] = definitions
-    while further := {digest for definition in new for digest in definition.constituents} - known.keys():
-        held = [
-            digest
-            for batch in split_batches(further)
-            for digest in reading.connection.scalars(_HELD, {"digests": batch})
-        ]
-        cone = read_cone(replace(reading, viewer=None), held) if held else ()
-        new = [definition for definition in cone if definition.digest not in known]
-        known |= {definition.digest: definition for definition in new}
-    return tuple(known.values())
+def filter_held(reading: Reading, digests: Collection[CatalogDigest]) -> set[CatalogDigest]:
+    """Return the digests of the catalogs that the archive holds, ignoring visibility."""
+    return {
+        digest for batch in split_batches(digests) for digest in reading.connection.scalars(_HELD, {"digests": batch})
+    }
 
 
 def read_population_cone(reading: Reading, population: str) -> tuple[StoredDefinition, ...]:

@@ -11,15 +11,17 @@ from provenn.batches import split_batches
 from provenn.catalogs.population import ONE_POPULATION
 from provenn.database.tables import fact_bases, fact_catalogs, facts, proof_facts, proofs
 from provenn.database.transactions import Reading, Writing
-from provenn.definitions.ancestors import StoredDefinition, add_constituents, read_cone
+from provenn.definitions.ancestors import StoredDefinition, read_cone
 from provenn.errors import ContradictionError, FactError, NotYoursError, PopulationError
 from provenn.knowledge.consequences import build_knowledge, crosses_populations
-from provenn.knowledge.limiting_facts import excludes_objects, find_limiting_facts
+from provenn.knowledge.limiting_facts import find_limiting_facts
 from provenn.knowledge.stored_facts import (
     SUSPENDED,
     Fact,
+    add_constituents,
     add_defined_sets,
     compute_fact_digest,
+    excludes_objects,
     find_facts_touching,
     find_filed_numbers,
     find_usable_numbers,
@@ -108,7 +110,8 @@ def declare_fact(
     inserted = _insert_fact(writing, new)
     if origin == "declared":
         audit_log.record_action(writing, "declare", f"fact #{inserted.id}", f"{visibility} {project or ''}".strip())
-    hidden = find_filed_numbers(writing, bases) - {inserted.id, *(fact.id for fact in known)}
+    all_bases = {*bases, *(digest for definition in lineage for digest in definition.constituents)}
+    hidden = find_filed_numbers(writing, all_bases) - {inserted.id, *(fact.id for fact in known)}
     _suspend_hidden_facts(writing, inserted, hidden)
     return inserted
 

@@ -16,18 +16,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from provenn.digests import CatalogDigest
-from provenn.knowledge.stored_facts import Fact
-from provenn.logic import Statement
+from provenn.knowledge.stored_facts import Fact, excludes_objects
 from provenn.logic.statements import Property, SetComparison
 
-__all__ = ["excludes_objects", "find_limiting_facts"]
-
-
-def excludes_objects(statement: Statement) -> bool:
-    """Return whether a statement may exclude objects from a set; any other only says that some set has an object."""
-    return not isinstance(statement, SetComparison | Property) or not all(
-        claim.inhabited for claim in statement.claims()
-    )
+__all__ = ["find_limiting_facts"]
 
 
 def find_limiting_facts(facts: Sequence[Fact], catalogs: Collection[CatalogDigest]) -> Sequence[Fact]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -12,11 +12,12 @@ from sqlalchemy import Select, bindparam, func, select
 
 from provenn.batches import split_batches
 from provenn.database.tables import catalogs, fact_bases, fact_catalogs, facts
-from provenn.definitions.ancestors import StoredDefinition, add_constituents, read_cone, read_population_cone
+from provenn.definitions.ancestors import StoredDefinition, filter_held, read_cone, read_population_cone
 from provenn.definitions.populations import find_catalogs_in_population
 from provenn.digests import CatalogDigest, content_digest
 from provenn.errors import CorruptArchiveError, UnknownFactError
 from provenn.logic import Statement, statement
+from provenn.logic.statements import Property, SetComparison
 from provenn.people import visibility
 from provenn.people.visibility import CatalogAction, Visibility, filter_visible, filter_visible_actions, is_open_fact
 
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 __all__ = [
     "SUSPENDED",
     "Fact",
+    "add_constituents",
     "add_defined_sets",
     "compute_fact_digest",
+    "excludes_objects",
     "find_all_facts",
     "find_facts_about",
     "find_facts_since",
@@ -46,6 +49,9 @@ __all__ = [
 
 SUSPENDED: Final = "suspended: "
 """The mark before the reason of a suspension in the database; `Fact.suspended` reads it, and nothing else does."""
+
+_MOST_CONSTITUENTS: Final = 16
+"""The most constituents of versions that a question reads whatever is known of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +266,44 @@ def _find_bases_of_facts(reading: Reading, numbers: Collection[int]) -> set[Cata
     """Return the base sets in the lineages of the catalogs of facts."""
     batches = split_batches(numbers)
     return {base for batch in batches for base in reading.connection.scalars(_BASES_OF_FACTS, {"numbers": batch})}
+
+
+def excludes_objects(statement: Statement) -> bool:
+    """Return whether a statement may exclude objects from a set; any other only says that some set has an object."""
+    return not isinstance(statement, SetComparison | Property) or not all(
+        claim.inhabited for claim in statement.claims()
+    )
+
+
+def add_constituents(reading: Reading, definitions: Sequence[StoredDefinition]) -> tuple[StoredDefinition, ...]:
+    """Return definitions with those of constituents of base catalogs, of these again, and so on.
+
+    A version of a base catalog states which sources it has of others, and what the files of these say of themselves
+    bears on it, too. So their definitions are returned whether or not the viewer sees them, as for the index of a
+    population; facts and counts of theirs are known only to those who see them. Imported versions may have constituents
+    that the archive does not hold.
+
+    Of many constituents, such as the files of a year, only those are returned that facts limit: what the others state
+    of themselves decides few questions, and would make each of them take longer with each file.
+    """
+    known = {definition.digest: definition for definition in definitions}
+    passed = set(known)
+    new: Sequence[StoredDefinition] = definitions
+    while further := {digest for definition in new for digest in definition.constituents} - passed:
+        passed |= further
+        held = filter_held(reading, further)
+        if len(passed) - len(definitions) > _MOST_CONSTITUENTS:
+            held = _filter_limited(reading, held)
+        cone = read_cone(replace(reading, viewer=None), held) if held else ()
+        new = [definition for definition in cone if definition.digest not in known]
+        known |= {definition.digest: definition for definition in new}
+    return tuple(known.values())
+
+
+def _filter_limited(reading: Reading, bases: Collection[CatalogDigest]) -> set[CatalogDigest]:
+    """Return the base sets that a fact may limit: one that states more than that some set has a source."""
+    limiting = [fact.id for fact in find_facts_touching(reading, bases) if excludes_objects(fact.statement)]
+    return _find_bases_of_facts(reading, limiting).intersection(bases)
 
 
 def read_closed_cone(

@@ -14,7 +14,7 @@ from provenn.criteria import Atom, AttributeIdentity, DefinedAttribute, Type, ba
 from provenn.digests import CatalogDigest
 from provenn.files.column_statistics import ColumnStatistics
 from provenn.knowledge.consequences import TracedKnowledge
-from provenn.knowledge.limiting_facts import excludes_objects
+from provenn.knowledge.stored_facts import excludes_objects
 from provenn.logic import Knowledge, Statement, disjoint, empty, equal, subset
 from provenn.logic.covered_sets import find_covered_sets
 from provenn.logic.forced_labels import find_forced_labels
