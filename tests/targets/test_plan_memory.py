@@ -20,6 +20,7 @@ from provenn.knowledge import counts, verified_keys
 from provenn.logic import Knowledge
 from provenn.spark.pipeline import Pipeline
 from provenn.targets import planning
+from provenn.targets.plan_memory import PlanMemory
 from tests.targets.sky import pretend_stored
 
 N = 20
@@ -168,3 +169,19 @@ def test_the_state_covers_every_table_that_planning_reads(archive):
         "samples",
     }  # their rows change with those of another table
     assert planned & known <= state | immutable
+
+
+def test_a_plan_of_a_moment_is_remembered_for_that_moment_alone(archive, monkeypatch):
+    """A page plans once, and the state of the archive need not be read for it."""
+    database, memory, made = archive.context.database, PlanMemory(), []
+
+    def recall():
+        memory.recall(database, lambda _: made.append(True))
+        return len(made)
+
+    with monkeypatch.context() as patch, database.at_one_moment():
+        patch.setattr("provenn.targets.plan_memory.read_planning_state", lambda _: pytest.fail("the state was read"))
+        assert (recall(), recall()) == (1, 1)
+    assert (recall(), recall()) == (2, 2)
+    archive["bright"].select("mag > 1")
+    assert recall() == 3

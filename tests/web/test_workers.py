@@ -187,5 +187,5 @@ def test_an_answer_that_depends_on_the_platform_is_left_to_the_server(survey, se
     monkeypatch.setattr(pool, "_ask_worker", note)
     with survey.context.database.writing() as writing:
         writing.connection.exec_driver_sql("UPDATE facts SET platform = 'Java 1'")
-    assert client.get("/compare?a=bright&b=faint").status_code == 200
+    assert client.get("/compare?a=faint&b=bright").status_code == 200
     assert [answer.values.get("declined") for answer in answers] == [True]
