@@ -36,13 +36,16 @@ def test_a_question_reads_the_ranges_of_keys_that_joined_files_state(archive):
 
     A viewer sees the version, and so all its files, but not the base catalog of the second night.
     """
-    for person in (archive, archive.as_seen_by("ada")):
+    ada = archive.as_seen_by("ada")
+    for person in (archive, ada):
         assert "others" in {catalog.name for catalog in person.apart_from("stars")}
         assert person.relate("stars", "others").summary == "disjoint"
         assert person.relate("early", "others").summary == "disjoint"
         proof = person.prove("disjoint(stars, others)")
         assert proof
         assert sum("by the footers of the files" in reason.because for reason in proof.reasons) >= 3
+    ada["stars"].select("vmag < 1", name="brightest")
+    assert "brightest" in {catalog.name for catalog in ada.inside("early")}, "the viewer's knowledge grows"
 
 
 def test_a_version_has_the_sources_that_an_earlier_one_is_said_to_have(archive):

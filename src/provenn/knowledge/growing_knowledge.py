@@ -9,6 +9,7 @@ left to building everything anew.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.criteria import build_theory
@@ -93,7 +94,8 @@ class GrowingKnowledge:
 
     def _relate_criteria(self, reading: Reading) -> None:
         """Add the relations between all criteria that are not known yet."""
-        definitions = read_cone(reading, {*self._definers.values(), *self._bases})
+        # The viewer may not see base catalogs that make up a version; see `add_constituents`.
+        definitions = read_cone(replace(reading, viewer=None), {*self._definers.values(), *self._bases})
         atoms = DefinedSets.of(definitions).atoms
         find_attribute = DefinedAttributes(definitions).find
         cited, smaller_atoms = relate_atoms(atoms, find_attribute, FileFacts(definitions, find_attribute))
