@@ -359,6 +359,10 @@ def change_rows(folder: Path, part: Path, change) -> None:
         (lambda table: table.slice(1), "1 of .* keys of .*core are not in .*copy, such as id"),
         (lambda table: pa.concat_tables([table, table.slice(0, 1)]), "keys occur twice"),
         (
+            lambda table: table.set_column(1, "id", pa.array([None, *table["id"].to_pylist()[1:]])),
+            "1 of .* rows of .*copy have no id, in the part",
+        ),
+        (
             lambda table: table.set_column(1, "id", pa.array([9999, *table["id"].to_pylist()[1:]])),
             "are not in .*copy.*; and 1 of .* keys of .*copy are not in .*core, such as id 9999",
         ),
@@ -381,6 +385,17 @@ def test_a_layer_that_does_not_fit_is_refused_and_nothing_is_named(archive, plac
         archive.ingest("bad", place / "core", key="id", population="bad", layers=[folder])
     with pytest.raises(UnknownCatalogError):
         _ = archive["bad core"]
+
+
+@pytest.mark.parametrize("name", ["core", "layer"])
+def test_a_layer_with_other_parts_is_refused(archive, place, tmp_path, name):
+    for folder in ("core", "redshift"):
+        shutil.copytree(place / folder, tmp_path / folder)
+    part = next((tmp_path / ("core" if name == "core" else "redshift")).rglob("Npix=*.parquet"))
+    rows = parquet.read_metadata(part).num_rows
+    part.unlink()
+    with pytest.raises(KeyValuesError, match=f"the {name} has no part Norder=.* with {rows:,} keys"):
+        archive.ingest("bad", tmp_path / "core", key="id", population="bad", layers=[tmp_path / "redshift"])
 
 
 def test_a_name_of_another_catalog_is_refused_before_anything_is_named(archive, place):

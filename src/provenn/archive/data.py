@@ -237,7 +237,7 @@ class Data(ABC):
         sky_options: dict[str, Any] = {
             "pixel_rows": pixel_rows,
             "margin": margin,
-            "on": None if on is None else list(on),
+            "on": None if on is None else [on] if isinstance(on, str) else list(on),
         }
         sky_options["layer"] = None if layer is None else make_absolute(layer)
         options |= {name: value for name, value in sky_options.items() if value is not None}

@@ -100,7 +100,7 @@ def compare_keys(core: HatsParts, layer: HatsParts, key: Sequence[str], progress
     Raises
     ------
     KeyValuesError
-        If a key of a part is missing from the core or the layer.
+        If a key of a part is missing from the core or the layer, or is NULL.
     BaseFilesError
         If a folder has no such column, or another type of key.
     """
@@ -116,6 +116,8 @@ def compare_keys(core: HatsParts, layer: HatsParts, key: Sequence[str], progress
         if progress is not None:
             progress(done, total)
         expected, keys = (_read_keys(folder, pixel, key) for folder in (core, layer))
+        for folder, table in ((core, expected), (layer, keys)):
+            _require_keys(folder, pixel, table)
         try:
             same = expected.equals(keys := keys.cast(expected.schema)) or _sort_keys(expected).equals(_sort_keys(keys))
         except (ValueError, TypeError) as error:  # pyarrow's errors are ValueErrors
@@ -134,11 +136,24 @@ def _read_keys(folder: HatsParts, pixel: Pixel, key: Sequence[str]) -> Any:  # n
     import pyarrow as pa  # noqa: PLC0415 - it takes a while to import
     from pyarrow import parquet  # noqa: PLC0415
 
-    tables = [pa.schema([folder.schema.field(name).remove_metadata() for name in key]).empty_table()]
+    fields = [folder.schema.field(name).remove_metadata().with_nullable(True) for name in key]
+    tables = [pa.schema(fields).empty_table()]
     for file in sorted(folder.files.get(pixel, []), key=lambda file: file.name):
         with file.open() as opened:
             tables.append(parquet.ParquetFile(opened).read(columns=list(key)).select(list(key)).cast(tables[0].schema))
     return pa.concat_tables(tables)
+
+
+def _require_keys(folder: HatsParts, pixel: Pixel, table: Any) -> None:  # noqa: ANN401 - pyarrow has no types
+    """Make sure that all rows of a part have a key."""
+    for name in table.column_names:
+        lacking = table.column(name).null_count
+        if lacking:
+            raise KeyValuesError(
+                f"{lacking:,} of {len(table):,} rows of {folder.folder} have no {name}, "
+                f"in the part Norder={pixel[0]}, Npix={pixel[1]}",
+                hint="a row without a key is no source: write the folder without such rows",
+            )
 
 
 def _sort_keys(table: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -157,6 +172,13 @@ def _make_key_error(
         if lost
     ]
     where = f"in the part Norder={pixel[0]}, Npix={pixel[1]}"
+    lacking = next((name for name, own in (("core", core), ("layer", layer)) if pixel not in own.files), None)
+    if lacking is not None:
+        return KeyValuesError(
+            f"the layer is not divided as the core is: the {lacking} has no part Norder={pixel[0]}, Npix={pixel[1]}, "
+            f"with {len(expected) + len(keys):,} keys",
+            hint="a layer must be written for this core: it has the same parts",
+        )
     return KeyValuesError(
         f"the layer does not have the sources of the core: {where}, {'; and '.join(texts) or 'keys occur twice'}",
         hint="a layer must be written for this core, and for all of its sources",

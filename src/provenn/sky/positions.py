@@ -75,10 +75,10 @@ def find_position_attributes(schema: Mapping[str, A], on: Iterable[str] | None =
         names = (on,) if isinstance(on, str) else tuple(on)
         if len(names) != 2:
             raise DefinitionError(f"a position is two attributes, not {names!r}", hint=_NAME_THEM)
-        pair = _find_by_name(schema, names[0]), _find_by_name(schema, names[1])
+        ra, dec = _find_by_name(schema, names[0]), _find_by_name(schema, names[1])
         if names[0] == names[1]:
             raise DefinitionError(f"a position is two attributes, not {names[0]} twice", hint=_NAME_THEM)
-        return pair
+        return ra, dec
     pair = _find_by_ucd(schema, main=True) or _find_by_usual_name(schema) or _find_by_ucd(schema, main=False)
     if pair is None:
         known = ", ".join(list(schema)[:20])

@@ -95,7 +95,7 @@ class HatsOptions:
             raise FormatError(
                 f"a margin of {width:g} arcsec is too wide", hint=f"choose at most {_LARGEST_MARGIN:g} arcsec"
             )
-        return cls(rows, width, None if on is None else (on,) if isinstance(on, str) else tuple(on))
+        return cls(rows, width, None if on is None else tuple(on))
 
 
 def check_hats_schema(schema: Schema, options: HatsOptions) -> None:
