@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenn.cli.row_tables import rows_data
+from provenn.cli.row_tables import rows_data, write_rows
 
 
 def told(*values, dtype=object):
@@ -66,3 +66,13 @@ def test_whatever_a_table_holds_is_written(value, expected):
 def test_a_table_without_sources_has_its_columns():
     table = pa.table({"hip": pa.array([], pa.int64()), "at": pa.array([], pa.timestamp("us"))})
     assert rows_data(table.to_pandas()) == {"columns": ["hip", "at"], "rows": []}
+
+
+def test_days_beyond_the_years_of_python_are_written(capsys):
+    """They occur in files, and ended the command as an internal error."""
+    table = pa.table({"id": [1, 2], "day": pa.array([2**31 - 1, 0], pa.date32())})
+    write_rows(table)
+    written = capsys.readouterr().out
+    assert "5881580-07-11" in written
+    assert "1970-01-01" in written
+    assert [row[1][:10] for row in rows_data(table)["rows"]][1] == "1970-01-01"

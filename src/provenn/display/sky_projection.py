@@ -107,7 +107,7 @@ class SkyView:
             breadth = 2 * float(np.degrees(np.arcsin(np.sin(np.radians(reach)) / np.cos(np.radians(self.dec)))))
         west = self.ra - breadth / 2
         along = np.linspace(0, 1, 61)
-        step_ra = next((one for one in reversed(_STEPS) if one >= step and breadth <= 12 * one), _STEPS[0])
+        step_ra = next((wide for wide in reversed(_STEPS) if wide >= step and breadth <= 12 * wide), _STEPS[0])
         is_round = breadth == 360 and self.radius is not None  # the first line and the last would be the same
         end = west + breadth + (-1e-9 if is_round else 1e-9)
         for ra in np.arange(np.ceil(west / step_ra - 1e-9) * step_ra, end, step_ra):
