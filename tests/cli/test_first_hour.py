@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from typer.testing import CliRunner
 
+from provenn.archive import open_archive
 from provenn.cli import app
 from provenn.cli.table_fitting import fit_table
 from provenn.spark.engine import Engine
@@ -117,6 +118,65 @@ def test_the_file_of_a_picture_is_checked_before_the_picture_is_made(survey, tmp
     assert "name it picture.svg" in said
     assert "create the folder first" in survey.fails(f"{command} --svg missing/picture.svg")
     assert [*tmp_path.glob("*.png")] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["relate bright near", "lineage near", "target bright vmag --plan", "compare bright near", "prove 'near == near'"],
+)
+def test_a_picture_replaces_a_file_only_on_request(survey, tmp_path, command):
+    picture = tmp_path / "picture.svg"
+    picture.write_text("mine")
+    assert "already exists" in survey.fails(f"{command} --svg '{picture}'")
+    assert picture.read_text() == "mine"
+    survey(f"{command} --overwrite --svg '{picture}'")
+    assert picture.read_text().startswith("<svg")
+
+
+def test_reports_are_named_as_what_they_are(survey, tmp_path):
+    assert "name it bright.html" in survey.fails(f"report bright -o '{tmp_path}/bright.pdf'")
+    assert "create the folder first" in survey.fails(f"report bright -o '{tmp_path}/missing/bright.html'")
+    assert [*tmp_path.glob("bright*")] == []
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_an_output_without_a_suffix_is_written_in_the_format_that_the_hint_asks_for(survey, tmp_path):
+    survey("select bright 'vmag > 90 and vmag < 80' --name nothing")
+    for number, request in enumerate(("export nothing", "target nothing vmag", "sql 'SELECT hip FROM nothing'")):
+        option = "" if request.startswith("export") else "-o"
+        assert "add --format" in survey.fails(f"{request} {option} '{tmp_path}/out{number}'")
+        survey(f"{request} {option} '{tmp_path}/out{number}' --format ecsv")
+        assert (tmp_path / f"out{number}").read_text().startswith("# %ECSV")
+        assert "path" in survey.fails(f"{request} {option} ''")
+        assert "abfss://" in survey.fails(f"{request} {option} 'https://host/out.csv'"), "an address is no folder"
+
+
+def test_a_path_below_the_home_folder_means_that_folder_in_quotes_too(survey, tmp_path, monkeypatch):
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(elsewhere)
+    survey("lineage near --svg '~/near.svg'")
+    survey("report near '--output=~/near.html'")
+    survey("backup '~/copy'")
+    survey("archive export '~/survey.provenn'")
+    assert survey.run("ls '--archive=~/copy'").stdout == survey("ls")
+    assert {file.name for file in home.iterdir()} == {"near.svg", "near.html", "copy", "survey.provenn"}
+    with open_archive("~/copy", create=False) as archive:
+        archive.backup("~/second")
+        archive.export_definitions("~/second.provenn")
+    assert (home / "second").is_dir()
+    assert (home / "second.provenn").is_file()
+    assert [*elsewhere.iterdir()] == []
+
+
+def test_a_missing_archive_is_answered_with_the_command_that_creates_it_there(survey, tmp_path):
+    missing = tmp_path / "my survey"
+    hint = survey.fails(f"ls --archive '{missing}'").splitlines()[-1]
+    assert hint == f"hint: create one: provenn init '{missing}'"
+    survey(hint.partition("provenn ")[2])
+    assert "no named catalogs" in survey(f"ls --archive '{missing}'")
 
 
 @pytest.mark.usefixtures("without_spark")
@@ -238,6 +298,11 @@ def test_a_missing_key_is_answered_with_the_columns_that_could_be_one(empty, tmp
 def test_a_comparison_with_nothing_is_led_to_one_of_two_catalogs(survey):
     said = " ".join(re.sub("[│\n]", " ", survey.fails("diff bright")).split())
     assert "bright is no archive; two catalogs are compared by provenn diff bright OTHER" in said
+
+
+def test_an_unknown_option_or_word_of_a_group_is_answered_with_what_there_is(empty):
+    assert "For example: provenn archive export" in empty.fails("archive export -o file")
+    assert "exchange has export, import." in empty.fails("exchange openlineage file")
 
 
 def test_a_command_is_suggested_only_if_it_is_spelt_almost_so(empty):

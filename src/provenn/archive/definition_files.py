@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike, fspath
-from pathlib import Path
 from typing import BinaryIO
 
 from provenn.archive.context import Context
@@ -21,6 +20,7 @@ from provenn.definitions.catalog_store import resolve_catalog
 from provenn.durable import publish_new
 from provenn.errors import FileError, ProvennError, StoreError
 from provenn.files.data_folder import DataFolder
+from provenn.gate.local_paths import expand_home
 from provenn.knowledge import stored_facts
 from provenn.people import audit_log
 from provenn.transfer.exporting import export_archive
@@ -55,7 +55,7 @@ def _open_new_file(file: _File, hold: Hold) -> Iterator[BinaryIO]:
     if not isinstance(file, str | PathLike):
         yield file
         return
-    path = Path(file)
+    path = expand_home(file)
     target = path.absolute()
     try:
         if path.exists():
@@ -116,7 +116,7 @@ def _open_readable(file: _File) -> Iterator[tuple[BinaryIO, str]]:
         yield file, "the file"
         return
     try:
-        with Path(file).open("rb") as opened:
+        with expand_home(file).open("rb") as opened:
             yield opened, fspath(file)
     except ProvennError:
         raise

@@ -11,11 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
+from provenn.cli.output_files import check_output_path, open_output_file
 from provenn.errors import ContradictionError, ProvennError
 from provenn.hints import phrase_for_command
 
 __all__ = [
     "AsJson",
+    "Overwrite",
     "SvgFile",
     "check_svg_file",
     "find_width",
@@ -32,13 +34,18 @@ __all__ = [
 AsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
 
 
-def check_svg_file(file: Path | None) -> Path | None:
-    """Return the path of a picture, checked before anything is computed."""
+def check_svg_file(context: typer.Context, file: Path | None) -> Path | None:
+    """Return the path of a picture, checked before anything is computed; a file is replaced only with --overwrite."""
     if file is not None and file != Path("-"):
         from provenn.archive.picture_files import check_svg_path  # noqa: PLC0415 - few commands write pictures
 
         check_svg_path(file)
+        check_output_path(file, overwrite=context.params.get("overwrite", False))
     return file
+
+
+Overwrite = Annotated[bool, typer.Option("--overwrite", is_eager=True, help="Replace an existing file.")]
+"""An eager option, so that the paths of files are checked with its value."""
 
 
 SvgFile = Annotated[
@@ -86,26 +93,17 @@ def write_error(error: ProvennError) -> None:
         typer.echo(f"hint: {make_printable(phrase_for_command(error.hint))}", err=True)
 
 
-def write_svg(picture: str, file: Path) -> None:
-    """Write a picture to a file, or to the standard output if the file is ``-``."""
+def write_svg(picture: str, file: Path, *, overwrite: bool) -> None:
+    """Write a picture to a file, whole or not at all; or directly to a pipe, or for ``-`` to the standard output."""
     if file == Path("-"):
         typer.echo(picture.encode(), nl=False)
         return
-    try:
-        _write_picture(file, picture.encode())
-    except OSError as error:
-        raise typer.BadParameter(f"cannot write {file}: {error.strerror}", param_hint="--svg") from error
-    typer.echo(f"wrote {file}", err=True)
-
-
-def _write_picture(file: Path, content: bytes) -> None:
-    """Write a picture to a file whole or not at all; pipes and terminals receive the bytes directly."""
     if file.exists() and not file.is_file():
-        file.write_bytes(content)
-        return
-    from provenn.durable import write_durably  # noqa: PLC0415 - few commands write pictures
-
-    write_durably(file.resolve(), content)
+        file.write_bytes(picture.encode())
+    else:
+        with open_output_file(file, overwrite=overwrite) as opened:
+            opened.write(picture)
+    typer.echo(f"wrote {file}", err=True)
 
 
 def write_text(text: str) -> None:

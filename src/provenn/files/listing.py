@@ -15,6 +15,7 @@ from provenn.errors import BaseFilesError, FilesMissingError, ProvennError, did_
 from provenn.files.folder_names import read_folder_values
 from provenn.files.lakehouses import refuse_lakehouses
 from provenn.gate.expansion import BoundedStream
+from provenn.gate.local_paths import expand_home
 
 __all__ = [
     "File",
@@ -101,7 +102,7 @@ class File:
 def make_absolute(location: str | PathLike[str]) -> str:
     """Return the absolute path of a location; a URI stays the same."""
     text = fspath(location)
-    return text if "://" in text else str(Path(text).expanduser().absolute())
+    return text if "://" in text else str(expand_home(text).absolute())
 
 
 def list_files(location: str, names: Collection[str] | None = None) -> list[File]:
