@@ -301,7 +301,8 @@ def test_a_comparison_with_nothing_is_led_to_one_of_two_catalogs(survey):
 
 
 def test_an_unknown_option_or_word_of_a_group_is_answered_with_what_there_is(empty):
-    assert "For example: provenn archive export" in empty.fails("archive export -o file")
+    said = " ".join(re.sub("[│\n]", " ", empty.fails("archive export -o file")).split())
+    assert "For example: provenn archive export" in said
     assert "exchange has export, import." in empty.fails("exchange openlineage file")
 
 
@@ -395,6 +396,80 @@ def test_the_answer_to_an_error_leads_to_the_next_try(survey, tmp_path, typed):
     said = " ".join(re.sub("[│\n]", " ", result.stderr).split())
     assert told in said
     survey(better.replace("MORE", str(file)))
+
+
+SLIPS = {
+    "vmag < 6 && plx > 3": ("write AND for &&", "vmag < 6 AND plx > 3"),
+    "vmag < 6 || plx > 3": ("write OR for ||", "vmag < 6 OR plx > 3"),
+    "1 < vmag < 6": ("with AND: 10 < x AND x < 20", "1 < vmag AND vmag < 6"),
+    "where vmag < 6": ("leave out WHERE", "vmag < 6"),
+    "vmag => 6": ("write >= for =>", "vmag >= 6"),
+    "vmag < 5,5": ("write a decimal point", "vmag < 5.5"),
+    "vmag ** 2 < 6": ("write power(x, 2)", "power(vmag, 2) < 6"),
+    "vmag ^ 2 < 6": ("a power is power(x, 2)", "power(vmag, 2) < 6"),
+    "vmag in 1,2": ("write a list in parentheses", "vmag in (1, 2)"),
+    "vmag between 1": ("write both ends", "vmag between 1 and 2"),
+    "hip = “1”": ("write straight quotes: '1'", "string(hip) = '1'"),
+    "np.isnan(vmag)": ("write ISNAN(vmag)", "ISNAN(vmag)"),
+    "stars.vmag < 6": ("write vmag without a catalog", "vmag < 6"),
+    "vmag < 6 and": ("something is missing at its end", "vmag < 6"),
+    "v mag < 6": ("a name with spaces in `backquotes`", "vmag < 6"),
+}
+"""Criteria as in other languages, each with a part of the answer, and what it leads to."""
+
+
+@pytest.mark.parametrize("criterion", SLIPS)
+def test_a_criterion_of_another_language_is_answered_with_that_of_sql(stars, criterion):
+    told, better = SLIPS[criterion]
+    assert told in " ".join(stars.fails(f'select stars "{criterion}"').split())
+    stars(f'select stars "{better}"')
+
+
+FILES = {
+    "semicolons.csv": (b"hip;vmag;plx\n1;2,5;3\n2;3,5;4\n", "--option 'sep=;'"),
+    "one.csv": (b"hip;plx\n1;3\n", "--option 'sep=;'"),
+    "bars.csv": (b"hip|plx\n1|3\n", "--option 'sep=|'"),
+    "latin.csv": ("hip,name\n1,Andromède\n".encode("latin-1"), "--option encoding=ISO-8859-1"),
+    "comment.csv": (b"# mine\nhip,plx\n1,3\n", "--option 'comment=#'"),
+}
+"""Text files that are not as expected, each with the options that the answer names."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_in_another_form_is_answered_with_the_options_that_read_it(empty, tmp_path, name):
+    content, options = FILES[name]
+    file = tmp_path / name
+    file.write_bytes(content)
+    typed = f"ingest stars '{file}' --key hip --population star"
+    assert options in " ".join(empty.fails(typed).split())
+    empty(f"{typed} {options}")
+    assert "hip" in empty("show stars")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("table.xlsx", b"PK", "pandas.read_excel(…).to_parquet(…)"),
+        ("table.h5", b"\x89HDF", "pandas.read_hdf(…).to_parquet(…)"),
+        ("table.zip", b"PK", "unpack it first"),
+        ("parquet.csv", b"PAR1\0\0,\n,,PAR1", "add --format parquet"),
+        ("utf16.csv", "hip,plx\n1,3\n".encode("utf-16"), "convert it to UTF-8 first"),
+        ("empty.csv", b"", "it is empty"),
+    ],
+)
+def test_a_file_that_is_no_table_of_text_is_called_so(empty, tmp_path, name, content, told):
+    file = tmp_path / name
+    file.write_bytes(content)
+    assert told in empty.fails(f"ingest stars '{file}' --key hip --population star")
+
+
+def test_a_place_without_files_is_answered_with_what_to_name(empty, tmp_path):
+    (tmp_path / "stars.csv").write_text("hip\n1\n")
+    (tmp_path / "nothing").mkdir()
+    assert "did you mean stars.csv?" in empty.fails(f"ingest x '{tmp_path}/stars' --key hip -p star")
+    assert "name a folder with files" in empty.fails(f"ingest x '{tmp_path}/nothing' --key hip -p star")
+    assert "download it first" in empty.fails("ingest x https://host/stars.csv --key hip -p star")
+    assert "Write -- before arguments that begin with -" in empty.fails("select stars '-plx < 0'")
 
 
 def test_the_how_to_lists_the_ten_errors():

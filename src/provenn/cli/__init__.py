@@ -132,6 +132,8 @@ def _add_example(error: Any) -> None:  # noqa: ANN401 - of typer's own click
     is_unknown = type(error).__name__ == "NoSuchOption" and not error.possibilities
     if error.ctx is None or not (is_missing or is_unknown or error.message.startswith(_EXTRA_ARGUMENT)):
         return
+    if is_unknown and not error.option_name.startswith("--"):
+        error.message += ". Write -- before arguments that begin with -"
     example = _choose_example(error.ctx)
     first = getattr(error.param, "help", None) if is_missing else f"{error.message}."
     error.message = " ".join(filter(None, (first, example and f"For example: {example}")))
