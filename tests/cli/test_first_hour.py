@@ -349,7 +349,11 @@ def test_the_example_of_the_readme_is_proved_inside_an_archive(survey):
 def test_tables_fit_a_terminal_without_breaking_words_or_times(near):
     near("declare 'nonempty(near)' --reason 'a long reason that explains at length why somebody believes it'")
     near("relate very_near near")
-    for typed in ("ls", "facts", "runs", "audit", "log near", "relate very_near near --why", "head stars"):
+    long = "bright_and_near_stars_of_the_survey"
+    near(f"select stars 'vmag < 6 AND plx BETWEEN 3 AND 500 AND vmag IS NOT NULL' --name {long}")
+    prose = (f"show {long}", f"lineage {long}", "lineage stars --direction down", f"bounds {long}")
+    tables = ("ls", "facts", "runs", "audit", "log near", "relate very_near near --why", "head stars")
+    for typed in (*tables, *prose):
         shown = on_a_terminal(*near.words(typed), PROVENN_ARCHIVE=str(near.folder), PROVENN_ENGINE="", NO_COLOR="1")
         assert "provenn: " not in shown, "there is no error"
         assert max(map(len, shown.splitlines())) <= 80, typed

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -110,8 +112,36 @@ def write_text(text: str) -> None:
     """Write lines for people; control characters cannot steer the terminal."""
     from provenn.display.markup import make_printable  # noqa: PLC0415 - JSON does not need it
 
+    width = find_width()
     for line in text.split("\n"):
-        typer.echo(make_printable(line))
+        typer.echo(_wrap_line(make_printable(line), width))
+
+
+_INDENT = re.compile("[ │├└─]*")
+"""The indent of a line, with the branches of a tree."""
+
+
+def _wrap_line(line: str, width: int | None) -> str:
+    """Return a line broken between words to fit the terminal, if there is one; words are never broken.
+
+    >>> print(_wrap_line("├── near: the sources of stars", 20))
+    ├── near: the
+    │     sources of
+    │     stars
+    """
+    if width is None or len(line) <= width:
+        return line
+    indent = _INDENT.match(line)[0]  # type: ignore[index] - it may be empty
+    below = indent.translate(str.maketrans("├└─", "│  ")) + "  "
+    wrapped = textwrap.wrap(
+        line.removeprefix(indent),
+        width,
+        initial_indent=indent,
+        subsequent_indent=below,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(wrapped)
 
 
 def write_nothing(what: str, next_step: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
+from shlex import quote
 from typing import Final
 
 from provenn.hints import Hint
@@ -43,13 +44,14 @@ def suggest_reading(beginning: bytes) -> Hint:
         return Hint('skip comment lines: options={"comment": "#"}', command="skip comment lines: --option 'comment=#'")
     separator = find_other_separator(beginning.decode(errors="replace").split("\n", 1)[0])
     if separator:
+        option = quote(f"sep={separator}")
         return Hint(
             f'its columns are separated by {separator!r}: options={{"sep": {separator!r}}}',
-            command=f"its columns are separated by {separator!r}: --option 'sep={separator}'",
+            command=f"its columns are separated by {separator!r}: --option {option}",
         )
     return Hint(
         'correct the file, or describe it: options={"sep": …, "quote": …, "comment": …}',
-        command="correct the file, or describe it: --option sep=… --option quote=… --option comment=…",
+        command="correct the file, or describe it: --option KEY=VALUE, with sep, quote or comment",
     )
 
 
