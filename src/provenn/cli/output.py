@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -117,8 +116,8 @@ def write_text(text: str) -> None:
         typer.echo(_wrap_line(make_printable(line), width))
 
 
-_INDENT = re.compile("[ │├└─]*")
-"""The indent of a line, with the branches of a tree."""
+_BRANCHES = " │├└─"
+"""What the indent of a line in a tree is made of."""
 
 
 def _wrap_line(line: str, width: int | None) -> str:
@@ -131,7 +130,7 @@ def _wrap_line(line: str, width: int | None) -> str:
     """
     if width is None or len(line) <= width:
         return line
-    indent = _INDENT.match(line)[0]  # type: ignore[index] - it may be empty
+    indent = line[: len(line) - len(line.lstrip(_BRANCHES))]
     below = indent.translate(str.maketrans("├└─", "│  ")) + "  "
     wrapped = textwrap.wrap(
         line.removeprefix(indent),
