@@ -238,7 +238,7 @@ def test_a_command_imports_the_module_of_no_other_command(survey):
     code = "import sys; sys.argv = ['provenn', 'ls', '-a', sys.argv[1]]\nfrom provenn import cli\ntry: cli.main()\n"
     code += "except SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code, survey], capture_output=True, text=True, check=True)
-    shared = {"archives", "completion", "failures", "habits", "output", "registry", "table_fitting"}
+    shared = {"archives", "completion", "failures", "habits", "output", "output_files", "registry", "table_fitting"}
     assert {name for name in done.stderr.split() if name.startswith("provenn.cli.")} == {
         f"provenn.cli.{name}" for name in shared | {"ls"}
     }

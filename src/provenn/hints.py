@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+from shlex import quote
 from typing import Final, Self
 
-__all__ = ["NAME_FORMAT", "SET_STORE", "Hint", "find_page_target", "phrase_for_command", "phrase_for_page"]
+__all__ = [
+    "NAME_FORMAT",
+    "SET_STORE",
+    "Hint",
+    "find_page_target",
+    "phrase_for_command",
+    "phrase_for_page",
+    "suggest_new_archive",
+]
 
 
 class Hint(str):
@@ -67,6 +77,16 @@ def phrase_for_page(hint: str) -> str:
 def find_page_target(hint: str) -> str:
     """Return the path of the page that a hint leads to, or an empty text."""
     return hint.target if isinstance(hint, Hint) else ""
+
+
+def suggest_new_archive(place: str) -> Hint:
+    """Return the hint for a database file, or an address of a database, that holds no archive."""
+    if "://" in place:
+        where = "--database ADDRESS"
+    else:
+        folder = str(PurePath(place).parent)
+        where = "" if folder == "." else quote(folder)
+    return Hint("omit create=False, or name another folder", command=f"create one: provenn init {where}".rstrip())
 
 
 NAME_FORMAT: Final = Hint("name its format: format=…", command="name its format: --format …")

@@ -9,7 +9,7 @@ from pyarrow import parquet
 import provenn
 from provenn.archive import bounding
 from provenn.archive.bounding import bound_regions
-from provenn.errors import ContradictionError, PopulationError, StatementError, UnknownCatalogError
+from provenn.errors import ContradictionError, PopulationError, ProvennWarning, StatementError, UnknownCatalogError
 from provenn.knowledge.counts import record_count
 from provenn.knowledge.verified_keys import record_verification
 from provenn.logic.counting import bound_numbers
@@ -256,3 +256,18 @@ def test_a_count_does_not_follow_from_declared_facts(survey):
     assert [fact.reason for fact in survey.bounds("bright").rests_on] == ["I believe it"]
     with survey.context.database.reading() as reading:
         assert derive_count(reading, survey["bright"].definition) is None
+
+
+def test_the_criteria_of_a_proof_are_those_of_the_user(survey):
+    """`plx > 10` is made of two parts, of which the user knows nothing."""
+    with pytest.warns(ProvennWarning, match="near cannot have any sources"):
+        survey.declare("disjoint(stars, near)")
+    bounds = survey.bounds("near")
+    assert 'near == stars & "plx > 10"' in {str(reason.statement) for reason in bounds.reasons}
+    assert "IS NOT NULL" not in str(bounds)
+    assert repr(bounds) == "<Bounds: near has no sources, by the declared fact #1>"
+    assert repr(survey.relate("near", "bright")) == ("<Relation: near lies inside bright, by the declared fact #1>")
+    assert repr(survey.prove("empty(near)")) == "<Proof: empty(near) holds, by the declared fact #1>"
+    assert repr(survey.facts()[0]) == "<Fact #1, declared: disjoint(stars, near)>"
+    plan = survey.target(sources="near", attributes=["vmag"]).plan()
+    assert "IS NOT NULL" not in " ".join(line for reason in plan.reasons for line in reason.proof)

@@ -78,12 +78,10 @@ def test_other_words_for_the_same_catalog_are_told(archive, stars, tmp_path):
     assert archive.notices == (), "spaces are no words"
     assert stars.select("NOT vmag >= 6") == first
     assert [(notice.kind, notice.message) for notice in archive.notices] == [
-        ("worded", f"{first.digest[:12]} already exists with an equivalent definition, which it keeps: vmag < 6")
+        ("worded", f"{first.digest[:12]} was defined before, in words that it keeps: vmag < 6")
     ]
     told = run(tmp_path, "select", "stars", "6 > vmag", "--name", "shining")
-    assert "shining already exists with an equivalent definition, which it keeps: vmag < 6" in " ".join(
-        told.output.split()
-    )
+    assert "shining was defined before, in words that it keeps: vmag < 6" in " ".join(told.output.split())
 
 
 def test_words_of_others_are_not_told_to_a_person_who_does_not_see_them(stars, tmp_path):

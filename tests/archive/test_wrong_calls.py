@@ -1,6 +1,7 @@
 """A verb that is called without a needed argument, or with an unknown one, says what to pass."""
 
 import inspect
+import io
 
 import pandas as pd
 import pyarrow as pa
@@ -152,6 +153,16 @@ FRAME = pd.DataFrame({"hip": [1]})
         (lambda archive: archive.calculator("d", sql="1000 / plx"), "calculator() cannot use '1000 / plx' as sql"),
         (lambda archive: archive.prove("stars <= stars", given=[None]), "prove() cannot use [None] as given"),
         (lambda archive: archive.bounds(FRAME), "bounds() cannot use an object of type DataFrame as which"),
+        (lambda archive: archive.bounds(str), "bounds() cannot use the class str as which"),
+        (lambda archive: archive.adopt(FRAME, "x", keys=FRAME), "cannot use an object of type DataFrame as keys"),
+        (lambda archive: archive.search(sort=FRAME), "cannot use an object of type DataFrame as sort"),
+        (lambda archive: archive.sql("SELECT 1", schemas=pd.Series([1])), "an object of type Series as schemas"),
+        (lambda archive: archive.calculator("d", sql={"d": 1}), "cannot use {'d': 1} as sql"),
+        (lambda archive: archive.catalogs({1: 2}), "catalogs() cannot use {1: 2} as which"),
+        (lambda archive: archive.define_many([1]), "define_many() cannot use [1] as steps"),
+        (lambda archive: archive.ingest("x", "x.parquet", format=FRAME), "ingest() needs key and population"),
+        (lambda archive: archive.export_definitions(None), "export_definitions() cannot use None as file"),
+        (lambda archive: archive.import_definitions(io.StringIO()), "expected a path or a file of bytes"),
         (lambda archive: archive.concatenate(archive["stars"]), "cannot use an object of type Catalog as members"),
         (lambda archive: archive.define_many(archive["stars"]), "cannot use an object of type Catalog as steps"),
         (lambda archive: archive.import_definitions(archive["stars"]), "an object of type Catalog as file"),

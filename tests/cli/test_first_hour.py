@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from typer.testing import CliRunner
 
+from provenn.archive import open_archive
 from provenn.cli import app
 from provenn.cli.table_fitting import fit_table
 from provenn.spark.engine import Engine
@@ -117,6 +118,65 @@ def test_the_file_of_a_picture_is_checked_before_the_picture_is_made(survey, tmp
     assert "name it picture.svg" in said
     assert "create the folder first" in survey.fails(f"{command} --svg missing/picture.svg")
     assert [*tmp_path.glob("*.png")] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["relate bright near", "lineage near", "target bright vmag --plan", "compare bright near", "prove 'near == near'"],
+)
+def test_a_picture_replaces_a_file_only_on_request(survey, tmp_path, command):
+    picture = tmp_path / "picture.svg"
+    picture.write_text("mine")
+    assert "already exists" in survey.fails(f"{command} --svg '{picture}'")
+    assert picture.read_text() == "mine"
+    survey(f"{command} --overwrite --svg '{picture}'")
+    assert picture.read_text().startswith("<svg")
+
+
+def test_reports_are_named_as_what_they_are(survey, tmp_path):
+    assert "name it bright.html" in survey.fails(f"report bright -o '{tmp_path}/bright.pdf'")
+    assert "create the folder first" in survey.fails(f"report bright -o '{tmp_path}/missing/bright.html'")
+    assert [*tmp_path.glob("bright*")] == []
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_an_output_without_a_suffix_is_written_in_the_format_that_the_hint_asks_for(survey, tmp_path):
+    survey("select bright 'vmag > 90 and vmag < 80' --name nothing")
+    for number, request in enumerate(("export nothing", "target nothing vmag", "sql 'SELECT hip FROM nothing'")):
+        option = "" if request.startswith("export") else "-o"
+        assert "add --format" in survey.fails(f"{request} {option} '{tmp_path}/out{number}'")
+        survey(f"{request} {option} '{tmp_path}/out{number}' --format ecsv")
+        assert (tmp_path / f"out{number}").read_text().startswith("# %ECSV")
+        assert "path" in survey.fails(f"{request} {option} ''")
+        assert "abfss://" in survey.fails(f"{request} {option} 'https://host/out.csv'"), "an address is no folder"
+
+
+def test_a_path_below_the_home_folder_means_that_folder_in_quotes_too(survey, tmp_path, monkeypatch):
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(elsewhere)
+    survey("lineage near --svg '~/near.svg'")
+    survey("report near '--output=~/near.html'")
+    survey("backup '~/copy'")
+    survey("archive export '~/survey.provenn'")
+    assert survey.run("ls '--archive=~/copy'").stdout == survey("ls")
+    assert {file.name for file in home.iterdir()} == {"near.svg", "near.html", "copy", "survey.provenn"}
+    with open_archive("~/copy", create=False) as archive:
+        archive.backup("~/second")
+        archive.export_definitions("~/second.provenn")
+    assert (home / "second").is_dir()
+    assert (home / "second.provenn").is_file()
+    assert [*elsewhere.iterdir()] == []
+
+
+def test_a_missing_archive_is_answered_with_the_command_that_creates_it_there(survey, tmp_path):
+    missing = tmp_path / "my survey"
+    hint = survey.fails(f"ls --archive '{missing}'").splitlines()[-1]
+    assert hint == f"hint: create one: provenn init '{missing}'"
+    survey(hint.partition("provenn ")[2])
+    assert "no named catalogs" in survey(f"ls --archive '{missing}'")
 
 
 @pytest.mark.usefixtures("without_spark")
@@ -240,6 +300,12 @@ def test_a_comparison_with_nothing_is_led_to_one_of_two_catalogs(survey):
     assert "bright is no archive; two catalogs are compared by provenn diff bright OTHER" in said
 
 
+def test_an_unknown_option_or_word_of_a_group_is_answered_with_what_there_is(empty):
+    said = " ".join(re.sub("[│\n]", " ", empty.fails("archive export -o file")).split())
+    assert "For example: provenn archive export" in said
+    assert "exchange has export, import." in empty.fails("exchange openlineage file")
+
+
 def test_a_command_is_suggested_only_if_it_is_spelt_almost_so(empty):
     assert "Did you mean 'select'?" in empty.fails("slect stars")
     assert "Did you mean 'clients'?" in empty.fails("samp cleints")
@@ -283,7 +349,11 @@ def test_the_example_of_the_readme_is_proved_inside_an_archive(survey):
 def test_tables_fit_a_terminal_without_breaking_words_or_times(near):
     near("declare 'nonempty(near)' --reason 'a long reason that explains at length why somebody believes it'")
     near("relate very_near near")
-    for typed in ("ls", "facts", "runs", "audit", "log near", "relate very_near near --why", "head stars"):
+    long = "bright_and_near_stars_of_the_survey"
+    near(f"select stars 'vmag < 6 AND plx BETWEEN 3 AND 500 AND vmag IS NOT NULL' --name {long}")
+    prose = (f"show {long}", f"lineage {long}", "lineage stars --direction down", f"bounds {long}")
+    tables = ("ls", "facts", "runs", "audit", "log near", "relate very_near near --why", "head stars")
+    for typed in (*tables, *prose):
         shown = on_a_terminal(*near.words(typed), PROVENN_ARCHIVE=str(near.folder), PROVENN_ENGINE="", NO_COLOR="1")
         assert "provenn: " not in shown, "there is no error"
         assert max(map(len, shown.splitlines())) <= 80, typed
@@ -330,6 +400,80 @@ def test_the_answer_to_an_error_leads_to_the_next_try(survey, tmp_path, typed):
     said = " ".join(re.sub("[│\n]", " ", result.stderr).split())
     assert told in said
     survey(better.replace("MORE", str(file)))
+
+
+SLIPS = {
+    "vmag < 6 && plx > 3": ("write AND for &&", "vmag < 6 AND plx > 3"),
+    "vmag < 6 || plx > 3": ("write OR for ||", "vmag < 6 OR plx > 3"),
+    "1 < vmag < 6": ("with AND: 10 < x AND x < 20", "1 < vmag AND vmag < 6"),
+    "where vmag < 6": ("leave out WHERE", "vmag < 6"),
+    "vmag => 6": ("write >= for =>", "vmag >= 6"),
+    "vmag < 5,5": ("write a decimal point", "vmag < 5.5"),
+    "vmag ** 2 < 6": ("write power(x, 2)", "power(vmag, 2) < 6"),
+    "vmag ^ 2 < 6": ("a power is power(x, 2)", "power(vmag, 2) < 6"),
+    "vmag in 1,2": ("write a list in parentheses", "vmag in (1, 2)"),
+    "vmag between 1": ("write both ends", "vmag between 1 and 2"),
+    "hip = “1”": ("write straight quotes: '1'", "string(hip) = '1'"),
+    "np.isnan(vmag)": ("write ISNAN(vmag)", "ISNAN(vmag)"),
+    "stars.vmag < 6": ("write vmag without a catalog", "vmag < 6"),
+    "vmag < 6 and": ("something is missing at its end", "vmag < 6"),
+    "v mag < 6": ("a name with spaces in `backquotes`", "vmag < 6"),
+}
+"""Criteria as in other languages, each with a part of the answer, and what it leads to."""
+
+
+@pytest.mark.parametrize("criterion", SLIPS)
+def test_a_criterion_of_another_language_is_answered_with_that_of_sql(stars, criterion):
+    told, better = SLIPS[criterion]
+    assert told in " ".join(stars.fails(f'select stars "{criterion}"').split())
+    stars(f'select stars "{better}"')
+
+
+FILES = {
+    "semicolons.csv": (b"hip;vmag;plx\n1;2,5;3\n2;3,5;4\n", "--option 'sep=;'"),
+    "one.csv": (b"hip;plx\n1;3\n", "--option 'sep=;'"),
+    "bars.csv": (b"hip|plx\n1|3\n", "--option 'sep=|'"),
+    "latin.csv": ("hip,name\n1,Andromède\n".encode("latin-1"), "--option encoding=ISO-8859-1"),
+    "comment.csv": (b"# mine\nhip,plx\n1,3\n", "--option 'comment=#'"),
+}
+"""Text files that are not as expected, each with the options that the answer names."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_in_another_form_is_answered_with_the_options_that_read_it(empty, tmp_path, name):
+    content, options = FILES[name]
+    file = tmp_path / name
+    file.write_bytes(content)
+    typed = f"ingest stars '{file}' --key hip --population star"
+    assert options in " ".join(empty.fails(typed).split())
+    empty(f"{typed} {options}")
+    assert "hip" in empty("show stars")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("table.xlsx", b"PK", "pandas.read_excel(…).to_parquet(…)"),
+        ("table.h5", b"\x89HDF", "pandas.read_hdf(…).to_parquet(…)"),
+        ("table.zip", b"PK", "unpack it first"),
+        ("parquet.csv", b"PAR1\0\0,\n,,PAR1", "add --format parquet"),
+        ("utf16.csv", "hip,plx\n1,3\n".encode("utf-16"), "convert it to UTF-8 first"),
+        ("empty.csv", b"", "it is empty"),
+    ],
+)
+def test_a_file_that_is_no_table_of_text_is_called_so(empty, tmp_path, name, content, told):
+    file = tmp_path / name
+    file.write_bytes(content)
+    assert told in empty.fails(f"ingest stars '{file}' --key hip --population star")
+
+
+def test_a_place_without_files_is_answered_with_what_to_name(empty, tmp_path):
+    (tmp_path / "stars.csv").write_text("hip\n1\n")
+    (tmp_path / "nothing").mkdir()
+    assert "did you mean stars.csv?" in empty.fails(f"ingest x '{tmp_path}/stars' --key hip -p star")
+    assert "name a folder with files" in empty.fails(f"ingest x '{tmp_path}/nothing' --key hip -p star")
+    assert "download it first" in empty.fails("ingest x https://host/stars.csv --key hip -p star")
+    assert "Write -- before arguments that begin with -" in empty.fails("select stars '-plx < 0'")
 
 
 def test_the_how_to_lists_the_ten_errors():

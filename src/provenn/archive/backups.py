@@ -16,6 +16,7 @@ from provenn.errors import ArchiveError
 from provenn.files.data_folder import DataFolder, explain_io_errors
 from provenn.files.file_set import GIVEN
 from provenn.formats.opening import open_database
+from provenn.gate.local_paths import expand_home
 from provenn.hints import Hint
 from provenn.soundness.audit_checks import AuditLog
 from provenn.soundness.checking import find_record_problems
@@ -63,7 +64,7 @@ def back_up(
             )
 
     if "://" not in str(place):
-        return _copy_into_new_folder(Path(place), copy_to, hold_outside(source))
+        return _copy_into_new_folder(expand_home(place), copy_to, hold_outside(source))
     if store is None and folder is not None and (data or folder.entries(GIVEN) or folder.entries(MOCS)):
         hint = Hint('pass store="…"', command="add --store PLACE")
         raise ArchiveError("the copy needs a place for its data", hint=hint)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from provenn.archive.bounds import Bounds, KnownCount
 from provenn.archive.questions import UserNames, check_population, translate_contradictions
@@ -13,12 +14,14 @@ from provenn.database.transactions import Reading
 from provenn.definitions.catalog_store import resolve_catalog
 from provenn.definitions.descendants import filter_made_from
 from provenn.digests import CatalogDigest, is_catalog_label
-from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
+from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_knowledge
 from provenn.knowledge.known_counts import collect_counts, find_counted_catalogs
 from provenn.knowledge.stored_facts import read_closed_cone
-from provenn.logic.counting import Count, CountBounds, bound_count, bound_numbers
+from provenn.logic import Statement, empty, subset
+from provenn.logic.counting import BoundProof, Count, CountBounds, bound_count, bound_numbers
 from provenn.logic.parser import parse_set
 from provenn.logic.terms import Term
+from provenn.words.proof_chains import Reason
 from provenn.words.vocabulary import Vocabulary
 
 __all__ = ["bound_regions", "bound_sources"]
@@ -127,7 +130,7 @@ def _describe_bounds(reading: Reading, bounds: CountBounds, known: TracedKnowled
     proofs = (bounds.low_proof, bounds.high_proof)
     counts = dict.fromkeys(count for proof in proofs for count in proof.counts if count.source)
     facts = dict.fromkeys(fact for proof in proofs for fact in proof.facts)
-    because = tuple(sorted(map(known.cite, facts), key=lambda cited: cited[1].kind != "definition"))
+    because = _cite_facts(known, facts)
     labels = dict.fromkeys(
         label
         for region in (bounds.low_proof.region, *(count.region for count in counts))
@@ -135,6 +138,7 @@ def _describe_bounds(reading: Reading, bounds: CountBounds, known: TracedKnowled
         if is_catalog_label(label)
     )
     vocabulary = Vocabulary.of(reading, labels, user_names, facts)
+    described = (_describe_facts(reading, proof, known, vocabulary) for proof in proofs)
     digests = [label for label in bounds.low_proof.region.labels if is_catalog_label(label)]
     low_proof, high_proof = (proof.relabelled(vocabulary.word) for proof in proofs)
     return Bounds(
@@ -144,10 +148,47 @@ def _describe_bounds(reading: Reading, bounds: CountBounds, known: TracedKnowled
         low_proof.sentence,
         high_proof.sentence,
         tuple(KnownCount(_name_count(count, vocabulary), count.source) for count in counts),
-        vocabulary.describe_reasons(reading, because),
+        tuple(dict.fromkeys(chain.from_iterable(described))),
         vocabulary.describe_caveats(reading, digests, because),
         bounds.is_complete,
     )
+
+
+def _cite_facts(known: TracedKnowledge, facts: Iterable[Statement]) -> tuple[CitedFact, ...]:
+    """Return facts with their origins, definitions first."""
+    return tuple(sorted(map(known.cite, facts), key=lambda cited: cited[1].kind != "definition"))
+
+
+def _describe_facts(
+    reading: Reading, proof: BoundProof, known: TracedKnowledge, vocabulary: Vocabulary
+) -> tuple[Reason, ...]:
+    """Return the facts of a bound with their origins, over the user's criteria if they relate two sets."""
+    because = _cite_facts(known, proof.facts)
+    relation = _find_relation(proof)
+    if relation is None:
+        return vocabulary.describe_reasons(reading, because)
+    return vocabulary.describe_facts(reading, because, relation)
+
+
+def _find_relation(proof: BoundProof) -> Statement | None:
+    """Return the relation of sets from which a bound follows; None if more than two counted sets bound the number."""
+    if len(proof.cases) != 1 or proof.cases[0].suppositions:
+        return None
+    region, terms = proof.region, proof.cases[0].terms
+    added = [count.region for factor, count in terms if factor == 1]
+    subtracted = [count.region for factor, count in terms if factor == -1]
+    match proof.side, added, subtracted:
+        case "high", [], [] if not terms:
+            return empty(region)
+        case "low", [whole], [] if len(terms) == 1:
+            return subset(whole, region)
+        case "high", [whole], [] if len(terms) == 1:
+            return subset(region, whole)
+        case "low", [whole], [part] if len(terms) == 2:
+            return subset(whole - part, region)
+        case "high", [whole], [part] if len(terms) == 2:
+            return subset(region, whole - part) & subset(part, whole)
+    return None
 
 
 def _name_count(count: Count, vocabulary: Vocabulary) -> Count:

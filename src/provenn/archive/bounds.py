@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from provenn.knowledge.stored_facts import Fact
-from provenn.words.proof_chains import Reason, select_declared_facts
+from provenn.words.proof_chains import Reason, name_support, select_declared_facts
 
 if TYPE_CHECKING:
     from provenn.logic.counting import Count
@@ -95,6 +95,9 @@ class Bounds:
     def rests_on(self) -> tuple[Fact, ...]:
         """The declared facts on which the bounds rest, by number."""
         return select_declared_facts(self.reasons)
+
+    def __repr__(self) -> str:
+        return f"<Bounds: {self.words}{name_support(self.rests_on)}>"
 
     def __str__(self) -> str:
         lines = (*self.why.splitlines(), *self.counts, *self.reasons, *self.caveats)

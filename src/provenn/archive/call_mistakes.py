@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from inspect import BoundArguments, Parameter, Signature, cleandoc, signature
 from numbers import Integral, Real
 from os import PathLike
@@ -60,14 +60,16 @@ _PLAIN: Final[Mapping[type, set[str]]] = {
     bool: {"Any", "object", "bool", "int", "float", "Hashable"},
     int: {"Any", "object", "int", "float", "Hashable"},
     float: {"Any", "object", "float", "Hashable"},
-    list: {*_CONTAINERS, "list", "Sequence"},
-    tuple: {*_CONTAINERS, "tuple", "Sequence", "Hashable"},
-    dict: {*_CONTAINERS, "dict", "Mapping"},
+    list: {*_CONTAINERS, "list", "Sequence", "DefinitionStep"},
+    tuple: {*_CONTAINERS, "tuple", "Sequence", "Hashable", "DefinitionStep"},
+    dict: {*_CONTAINERS, "dict", "Mapping", "Keys"},
     set: {*_CONTAINERS, "set", "Set"},
 }
 """Plain types, each with the names in annotations that allow it."""
 
-_CHOICES: Final = {"Literal", "EngineChoice", "Visibility", "Order", "Trust", "Direction", "Missing", "Keep"}
+_CHOICES: Final = {
+    *("Literal", "EngineChoice", "Visibility", "Order", "SortOrder", "Trust", "Direction", "Missing", "Keep")
+}
 _TEXTS: Final = {"str", "left", "right", "best", "all", "mutual", "error", "null", "drop", *_CHOICES}
 """The names in annotations that stand for text."""
 
@@ -83,6 +85,8 @@ _JUDGED: Final = {
         "Statement",
         "Term",
         "Definition",
+        "DefinitionStep",
+        "Keys",
         *_TEXTS,
         *_CALLABLES,
     ),
@@ -154,7 +158,11 @@ def _list_values(parameter: Parameter, value: Any) -> Iterable[object]:  # noqa:
 def _is_usable(value: object, annotation: str) -> bool:
     """Tell whether an annotation names the type of a value and of its members, as far as that can be said."""
     members = re.search(r"\b(?:Sequence|Iterable|Collection)\[(.+?)\](?: |$)", annotation)
-    if members and isinstance(value, list | tuple) and not all(_is_usable(part, members[1]) for part in value):
+    is_list = isinstance(value, Collection) and not isinstance(value, str | bytes)
+    if members and is_list and not all(_is_usable(part, members[1]) for part in list(value)):  # type: ignore[call-overload]
+        return False
+    values = re.search(r"\bMapping\[\w+, (\w+)\]", annotation)
+    if values and isinstance(value, Mapping) and not all(_is_usable(part, values[1]) for part in value.values()):
         return False
     words = set(re.findall(r"\w+", re.sub(r"Mapping\[[^\]]*\]", "Mapping", annotation)))
     if isinstance(value, str):
@@ -171,7 +179,14 @@ def _is_usable(value: object, annotation: str) -> bool:
 def _name_types(value: object) -> set[str]:
     """Return the names of annotations that an object of no plain type fits."""
     names = {cls.__name__ for cls in type(value).__mro__} - {"object"}
-    protocols = {"int": Integral, "float": Real, "PathLike": PathLike, "Mapping": Mapping, "Definition": Catalog}
+    protocols = {
+        "int": Integral,
+        "float": Real,
+        "PathLike": PathLike,
+        "Mapping": Mapping,
+        "Keys": Mapping,
+        "Definition": Catalog,
+    }
     names |= {name for name, protocol in protocols.items() if isinstance(value, protocol)}
     names |= _CALLABLES if callable(value) else set()
     names |= {"BinaryIO"} if hasattr(value, "closed") else set()
@@ -317,7 +332,7 @@ def _read_or_nothing(read: Callable[[], Sequence[str]]) -> Sequence[str]:
     """Return names for a suggestion, or none if they cannot be read: the mistake in the call is told first."""
     try:
         return read()
-    except (ProvennError, OSError, TypeError):
+    except (ProvennError, OSError, TypeError, ValueError, AttributeError):
         return ()
 
 

@@ -16,6 +16,7 @@ from provenn.display.row_counts import Rows
 from provenn.display.venn_regions import name_region
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Relationship
+from provenn.words.proof_chains import name_support
 
 __all__ = ["Comparison", "RegionKnown", "describe_regions"]
 
@@ -98,6 +99,10 @@ class Comparison:
     def venn_svg(self, *, inline: bool = False) -> str:
         """Draw the Venn diagram with the state of each region; `inline` uses the colours of the surrounding page."""
         return venn_states_svg(self.names, [region.state for region in self.regions], inline=inline)
+
+    def __repr__(self) -> str:
+        relations = "; ".join(relation.words for relation in self.relations)
+        return f"<Comparison: {relations}{name_support(self.rests_on)}>"
 
     def __str__(self) -> str:
         lines = (*self.regions, *self._support, *self.caveats)

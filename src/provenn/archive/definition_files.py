@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from io import TextIOBase
 from os import PathLike, fspath
-from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from provenn.archive.context import Context
 from provenn.archive.implications import find_implications
@@ -19,8 +19,9 @@ from provenn.data.pins import hold_outside
 from provenn.database.transactions import Database
 from provenn.definitions.catalog_store import resolve_catalog
 from provenn.durable import publish_new
-from provenn.errors import FileError, ProvennError, StoreError
+from provenn.errors import ArgumentsError, FileError, ProvennError, StoreError
 from provenn.files.data_folder import DataFolder
+from provenn.gate.local_paths import expand_home
 from provenn.knowledge import stored_facts
 from provenn.people import audit_log
 from provenn.transfer.exporting import export_archive
@@ -53,9 +54,9 @@ def export_definitions(database: Database, file: _File, which: Iterable[CatalogR
 def _open_new_file(file: _File, hold: Hold) -> Iterator[BinaryIO]:
     """Open a new file, published only when complete."""
     if not isinstance(file, str | PathLike):
-        yield file
+        yield _require_binary(file, "write")
         return
-    path = Path(file)
+    path = expand_home(file)
     target = path.absolute()
     try:
         if path.exists():
@@ -113,12 +114,25 @@ def _import_file(database: Database, file: _File, prefix: str) -> ImportSummary:
 def _open_readable(file: _File) -> Iterator[tuple[BinaryIO, str]]:
     """Open a file to read, and yield the file with a name for messages."""
     if not isinstance(file, str | PathLike):
-        yield file, "the file"
+        yield _require_binary(file, "read"), "the file"
         return
     try:
-        with Path(file).open("rb") as opened:
+        with expand_home(file).open("rb") as opened:
             yield opened, fspath(file)
     except ProvennError:
         raise
     except OSError as error:
         raise FileError(f"{fspath(file)} cannot be read: {error.strerror or error}") from error
+
+
+def _require_binary(file: BinaryIO, operation: str) -> BinaryIO:
+    """Return a file that is open for bytes; refuse every other object."""
+    is_text: Any = isinstance(file, TextIOBase)
+    if is_text:
+        raise ArgumentsError(
+            "expected a path or a file of bytes, got a file of text",
+            hint='pass a path, or open the file as "wb" or "rb"',
+        )
+    if not hasattr(file, operation):
+        raise TypeError(f"expected a path or a file of bytes, got {file!r:.60}")
+    return file

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from provenn.archive.context import Context
@@ -29,6 +28,7 @@ from provenn.definitions import catalog_names
 from provenn.digests import content_digest
 from provenn.errors import CatalogNameError, ReadOnlyArchiveError, StoreError
 from provenn.gate import permits
+from provenn.gate.local_paths import expand_home
 from provenn.hints import Hint
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ExportPlace:
                 f"only files on this machine can be followed, not {text}",
                 hint=Hint("write them without follow=", command="write them without --follow"),
             )
-        absolute = str(Path(text).absolute())
+        absolute = str(expand_home(text).absolute())
         roots = context.workshop.roots
         if roots is not None and not lies_within(absolute, roots):
             raise StoreError(

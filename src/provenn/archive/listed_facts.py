@@ -25,7 +25,7 @@ from provenn.words.vocabulary import Vocabulary
 __all__ = ["ListedFact", "list_facts_by_name"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ListedFact(Fact):
     """A fact with names in the statement.
 

@@ -8,6 +8,7 @@ from provenn.database import settings
 from provenn.database.transactions import Database
 from provenn.errors import ArchiveError
 from provenn.files.data_folder import DataFolder
+from provenn.gate.local_paths import expand_home
 from provenn.hints import Hint
 
 __all__ = ["DATABASE", "STORE", "find_data_folder"]
@@ -21,7 +22,7 @@ STORE = "store"
 
 def find_data_folder(database: Database, where: str | Path, chosen: str | Path | None = None) -> DataFolder | None:
     """Return the folder of the data: the chosen place, the recorded place, or a folder beside the metadata."""
-    beside = None if "://" in str(where) else Path(where).absolute().parent
+    beside = None if "://" in str(where) else expand_home(where).absolute().parent
     if chosen is not None:
         folder = DataFolder.of(chosen)
         _remember_folder(database, folder, beside)

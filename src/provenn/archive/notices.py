@@ -137,7 +137,7 @@ def make_repetition_notices(fact: Fact, reason: str, visibility: Visibility) -> 
 
 def make_wording_notice(catalog_name: str, earlier: str) -> Notice:
     """Return the notice that a catalog was defined before, with another wording."""
-    return Notice("worded", f"{catalog_name} already exists with an equivalent definition, which it keeps: {earlier}")
+    return Notice("worded", f"{catalog_name} was defined before, in words that it keeps: {earlier}")
 
 
 def _find_caller_level() -> int:

@@ -18,6 +18,7 @@ from provenn.database import settings
 from provenn.definitions.moc_files import serve_mocs
 from provenn.errors import ArchiveError, ArgumentsError
 from provenn.formats.opening import open_database
+from provenn.gate.local_paths import expand_home
 from provenn.spark.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def open_archive(
         confinement.check_python()
     if not isinstance(path, str | PathLike | None):
         raise ArgumentsError(f"open() cannot use {path!r:.60} as path", hint="pass the folder of an archive")
-    where = database if database is not None else Path(path if path is not None else ".") / DATABASE
+    where = database if database is not None else expand_home(path if path is not None else ".") / DATABASE
     opened = open_database(where, create=create, who=who, confined=confined, via=via)
     try:
         _require_finished(replace(opened, viewer=None))

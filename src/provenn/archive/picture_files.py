@@ -8,6 +8,7 @@ from typing import Final
 
 from provenn.durable import write_durably
 from provenn.errors import StoreError
+from provenn.gate.local_paths import expand_home
 
 __all__ = ["check_svg_path", "write_svg_file"]
 
@@ -37,7 +38,7 @@ def write_svg_file(path: str | PathLike[str], svg: str) -> None:
     StoreError
         If the name has another suffix, or the file cannot be written.
     """
-    file = Path(path)
+    file = expand_home(path)
     check_svg_path(file)
     try:
         write_durably(file, svg.encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,11 @@ from provenn.catalogs import (
 from provenn.database.transactions import Database
 from provenn.definitions import catalog_names, catalog_store
 from provenn.digests import CatalogDigest, is_catalog_label
-from provenn.knowledge.consequences import FactOrigin
 from provenn.words.vocabulary import SHORT, Vocabulary
 
 if TYPE_CHECKING:
+    from provenn.knowledge.consequences import CitedFact
+    from provenn.logic import Statement
     from provenn.targets.keeping import Keep
     from provenn.targets.plan import Plan
     from provenn.words.described_plan import DescribedPlan
@@ -58,12 +59,10 @@ class _PlanNames:
         """Return the name of a catalog or the text of a criterion."""
         return self._get_vocabulary().word(label)
 
-    def describe_origin(self, origin: FactOrigin, /) -> str:
-        """Return the origin of a fact in words."""
-        statement = self.plan.scene.known.knowledge.facts[0]  # any statement: only the origin is described
+    def describe_proof(self, because: Sequence[CitedFact], conclusion: Statement, /) -> tuple[str, ...]:
+        """Return the facts of a proof over the user's criteria, with their origins in words."""
         with self.database.reading() as reading:
-            (reason,) = self._get_vocabulary().describe_reasons(reading, [(statement, origin)])
-        return reason.because
+            return tuple(map(str, self._get_vocabulary().describe_facts(reading, because, conclusion)))
 
     def _get_vocabulary(self) -> Vocabulary:
         """Return the vocabulary, looked up at the first call."""

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from provenn.archive.witnesses import Witness, describe_help
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Explanation, Statement, World
-from provenn.words.proof_chains import Reason, build_explanation, choose_lines, number_lines, select_declared_facts
+from provenn.words.proof_chains import (
+    Reason,
+    build_explanation,
+    choose_lines,
+    name_support,
+    number_lines,
+    select_declared_facts,
+)
 
 __all__ = ["Proof"]
+
+_VERDICTS: Final = {"holds": "holds", "fails": "fails", "unknown": "is not proved"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,9 @@ class Proof:
             return None
         conclusion = self.statement if self.verdict == "holds" else ~self.statement
         return build_explanation(self.reasons, self.chain, conclusion)
+
+    def __repr__(self) -> str:
+        return f"<Proof: {self.statement} {_VERDICTS[self.verdict]}{name_support(self.rests_on)}>"
 
     def __str__(self) -> str:
         lines = (*number_lines(self.lines), *describe_help(self.closest, self.witnesses), *self.caveats)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -81,7 +81,12 @@ def describe_subject(reading: Reading, catalog: Definition, label: str = "") -> 
     from provenn.definitions import catalog_names  # noqa: PLC0415 - a command starts without it
     from provenn.words.vocabulary import SHORT  # noqa: PLC0415
 
-    members = {member.digest: member for member in (catalog, *catalog.dependencies)}
+    near = (
+        catalog,
+        *catalog.dependencies,
+        *(part for made_from in catalog.dependencies for part in made_from.dependencies),
+    )
+    members = {member.digest: member for member in near}
     words = {
         digest: next(iter(names), digest[:SHORT])
         for digest, names in catalog_names.find_names_by_digest(reading, list(members)).items()
@@ -90,9 +95,15 @@ def describe_subject(reading: Reading, catalog: Definition, label: str = "") -> 
         return words[catalog.digest]
     if label:
         return label
-    phrase = catalog.describe_briefly([words.get(part.digest, part.digest[:SHORT]) for part in catalog.dependencies])
-    is_clear = bool(phrase) and all(part.digest in words for part in catalog.dependencies)
-    return phrase if is_clear and len(phrase) <= _LONGEST_PHRASE else catalog.digest[:SHORT]
+    phrases = [words.get(part.digest) or _describe_by_names(part, words) for part in catalog.dependencies]
+    phrase = catalog.describe_briefly(phrases) if all(phrases) else ""
+    return phrase if phrase and len(phrase) <= _LONGEST_PHRASE else catalog.digest[:SHORT]
+
+
+def _describe_by_names(catalog: Definition, words: Mapping[CatalogDigest, str]) -> str:
+    """Return a few words for a catalog made from catalogs that have words; otherwise nothing."""
+    phrases = [words.get(part.digest, "") for part in catalog.dependencies]
+    return catalog.describe_briefly(phrases) if all(phrases) else ""
 
 
 def map_user_names(digests: Sequence[CatalogDigest], which: Sequence[CatalogReference]) -> dict[CatalogDigest, str]:

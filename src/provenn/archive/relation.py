@@ -9,7 +9,14 @@ from typing import Final, Literal
 from provenn.archive.witnesses import Witness, describe_help
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Explanation, Relationship, Statement, disjoint, equal, overlapping, subset, superset
-from provenn.words.proof_chains import Reason, build_explanation, choose_lines, number_lines, select_declared_facts
+from provenn.words.proof_chains import (
+    Reason,
+    build_explanation,
+    choose_lines,
+    name_support,
+    number_lines,
+    select_declared_facts,
+)
 
 __all__ = ["RELATIONS", "WORDS", "Relation", "Summary"]
 
@@ -96,6 +103,9 @@ class Relation:
     def words(self) -> str:
         """The summary in words."""
         return f"{self.left} {WORDS[self.summary]} {self.right}"
+
+    def __repr__(self) -> str:
+        return f"<Relation: {self.words}{name_support(self.rests_on)}>"
 
     def __str__(self) -> str:
         lines = (*number_lines(self.lines), *describe_help(self.closest, self.witnesses), *self.caveats)

@@ -11,7 +11,7 @@ from provenn.archive.export_records import choose_followed_name
 from provenn.archive.handle import Catalog
 from provenn.archive.new_catalogs import define_catalog
 from provenn.archive.pictured import Pictured
-from provenn.archive.references import find_definitions
+from provenn.archive.references import describe_subject, find_definitions
 from provenn.archive.wrong_calls import explain_wrong_calls
 from provenn.catalogs import Catalog as Definition
 from provenn.data.followed_exports import ExportRequest
@@ -82,7 +82,8 @@ class Target(Pictured):
         if isinstance(sources, str):
             (definition,), sources_name = archive.context.read(find_definitions, [sources]), sources
         else:
-            definition, sources_name = sources.definition, sources.name
+            definition = sources.definition
+            sources_name = archive.context.read(describe_subject, definition)
         target = cls(archive, Request(definition, names, where, missing, sources_name), keep)
         target.plan()
         return target

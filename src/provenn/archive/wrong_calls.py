@@ -19,8 +19,8 @@ T = TypeVar("T")
 def explain_wrong_calls(cls: C) -> C:
     """Let the public methods of a class explain calls with missing, unknown or unusable arguments; a decorator.
 
-    Python itself binds the arguments: only after a `TypeError`, an `AttributeError` or a `ValueError` is the signature
-    looked at, and an error from inside a method that was called rightly stays as it is.
+    Python itself binds the arguments: only after a `TypeError`, an `AttributeError`, a `ValueError` or a `LookupError`
+    is the signature looked at, and an error from inside a method that was called rightly stays as it is.
     """
     for name, member in list(vars(cls).items()):
         if isinstance(member, FunctionType) and not name.startswith("_"):
@@ -35,7 +35,7 @@ def explain_calls(method: Callable[P, T]) -> Callable[P, T]:
     def call(*arguments: P.args, **keywords: P.kwargs) -> T:
         try:
             return method(*arguments, **keywords)
-        except (TypeError, AttributeError, ValueError) as raised:
+        except (TypeError, AttributeError, ValueError, LookupError) as raised:
             if isinstance(raised, ProvennError):
                 raise
             from provenn.archive.call_mistakes import describe_mistake  # noqa: PLC0415 - only where there is an error

@@ -31,6 +31,8 @@ _VALIDATOR = re.compile(r"Input should be a valid (integer|number)")
 _EXTRA_ARGUMENT = "Got unexpected extra argument"
 _LIKENESS = 0.7
 """How much alike a command and what was typed instead must be: ``slect`` and ``select`` are, and more than 0.9."""
+_FEW = 6
+"""How many commands of a group are listed in place of a suggestion."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer has no name for it
 
 
@@ -61,6 +63,8 @@ class _Group(_PlainFlags, TyperGroup):
             near = get_close_matches(args[0], self.commands, cutoff=_LIKENESS) if args else []
             if near:
                 _set_message(error, f"No such command {args[0]!r}. Did you mean {' or '.join(map(repr, near))}?")
+            elif args and len(self.commands) <= _FEW:
+                _set_message(error, f"No such command {args[0]!r}. {ctx.command_path} has {', '.join(self.commands)}.")
             raise
 
 
@@ -123,10 +127,13 @@ def _reword(error: Any) -> None:  # noqa: ANN401 - of typer's own click
 
 
 def _add_example(error: Any) -> None:  # noqa: ANN401 - of typer's own click
-    """Add an example of the command to an error about arguments, and what an argument is that is missing."""
+    """Add an example to an error about arguments or an unknown option, and what an argument is that is missing."""
     is_missing = type(error).__name__ == "MissingParameter"
-    if error.ctx is None or not (is_missing or error.message.startswith(_EXTRA_ARGUMENT)):
+    is_unknown = type(error).__name__ == "NoSuchOption" and not error.possibilities
+    if error.ctx is None or not (is_missing or is_unknown or error.message.startswith(_EXTRA_ARGUMENT)):
         return
+    if is_unknown and not error.option_name.startswith("--"):
+        error.message += ". Write -- before arguments that begin with -"
     example = _choose_example(error.ctx)
     first = getattr(error.param, "help", None) if is_missing else f"{error.message}."
     error.message = " ".join(filter(None, (first, example and f"For example: {example}")))

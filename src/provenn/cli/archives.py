@@ -238,11 +238,10 @@ def write_catalog(catalog: Catalog, name: str | None, as_json: bool) -> None:
     if as_json:
         write_json(catalog_data(description))
     else:
-        notices = [notice.message for notice in catalog.archive.notices if notice.kind == "worded"]
         sentence = f"{description.name}: {description.is_what}"
         is_empty = description.sources == "none"  # by its own definition, as in x > 10 AND x < 5, or x = NULL
         warnings = [f"warning: by its definition, {description.name} cannot have any sources"] if is_empty else []
-        write_text("\n".join([sentence, *caveat_lines(description.caveats), *warnings, *notices]))
+        write_text("\n".join([sentence, *caveat_lines(description.caveats), *warnings]))
 
 
 def catalog_data(description: Description) -> dict[str, Any]:

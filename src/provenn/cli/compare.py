@@ -17,7 +17,7 @@ from provenn.cli.archives import (
     relation_data,
 )
 from provenn.cli.completion import complete_catalog_names
-from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
+from provenn.cli.output import AsJson, Overwrite, SvgFile, write_json, write_svg, write_text
 
 __all__ = ["compare"]
 
@@ -35,6 +35,7 @@ def compare(
     *,
     why: Annotated[bool, typer.Option("--why", help="Show the proofs.")] = False,
     svg: SvgFile = None,
+    overwrite: Overwrite = False,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -80,4 +81,4 @@ def compare(
             facts = [f"  rests on {fact.words}" for fact in comparison.rests_on if fact.id not in shown]
             write_text("\n".join([*regions, *facts, *caveat_lines(comparison.caveats)]))
         if svg is not None:
-            write_svg(comparison.venn_svg(), svg)
+            write_svg(comparison.venn_svg(), svg, overwrite=overwrite)

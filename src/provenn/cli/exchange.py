@@ -12,7 +12,7 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
 from provenn.cli.completion import complete_catalog_names
-from provenn.cli.output import AsJson, write_json, write_text
+from provenn.cli.output import AsJson, Overwrite, write_json, write_text
 from provenn.cli.output_files import check_output_path, open_output_file
 from provenn.errors import FileError
 
@@ -48,7 +48,7 @@ def export_lineage(
     namespace: Annotated[
         str, typer.Option(metavar="WORD", help="The OpenLineage namespace of the datasets and jobs.")
     ] = "provenn",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    overwrite: Overwrite = False,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:

@@ -10,6 +10,7 @@ from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, Spark
 from provenn.cli.completion import complete_attribute_names
 from provenn.cli.notices import CheckFacts, notices_data, write_notices
 from provenn.cli.output import AsJson, write_json
+from provenn.cli.output_files import OutputFormat
 from provenn.cli.row_tables import write_file_summary, written_file_data
 
 if TYPE_CHECKING:
@@ -31,15 +32,7 @@ def export(
         str | None,
         typer.Option("--output", "-o", metavar="PATH", help="The same as PATH.", show_default=False),
     ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="parquet|csv|fits|votable|ecsv|hats",
-            help="The format, if the suffix does not determine it.",
-            show_default=False,
-        ),
-    ] = None,
+    format_: OutputFormat = None,
     partition_by: Annotated[
         list[str] | None,
         typer.Option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, open_archive_at
-from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
+from provenn.cli.output import AsJson, Overwrite, SvgFile, write_json, write_svg, write_text
 
 if TYPE_CHECKING:
     from provenn.archive import Archive, Neighbourhood
@@ -43,6 +43,7 @@ def show_lineage(
         int, typer.Option(metavar="NUMBER", min=1, max=1000, help="How many catalogs to show around it.")
     ] = _MOST,
     svg: SvgFile = None,
+    overwrite: Overwrite = False,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -57,7 +58,7 @@ def show_lineage(
     with open_archive_at(archive_path, as_json) as archive:
         if svg is not None:
             neighbourhood = _find_neighbourhood(archive, catalog, depth, direction or "both", most)
-            write_svg(neighbourhood.svg(), svg)
+            write_svg(neighbourhood.svg(), svg, overwrite=overwrite)
             if as_json:
                 write_json(_node_data(neighbourhood))
         elif direction in (None, "up"):

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import Annotated, Any
 
 import typer
 
+from provenn.cli.output_files import check_output_path, open_output_file
 from provenn.errors import ContradictionError, ProvennError
 from provenn.hints import phrase_for_command
 
 __all__ = [
     "AsJson",
+    "Overwrite",
     "SvgFile",
     "check_svg_file",
     "find_width",
@@ -32,13 +35,18 @@ __all__ = [
 AsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
 
 
-def check_svg_file(file: Path | None) -> Path | None:
-    """Return the path of a picture, checked before anything is computed."""
+def check_svg_file(context: typer.Context, file: Path | None) -> Path | None:
+    """Return the path of a picture, checked before anything is computed; a file is replaced only with --overwrite."""
     if file is not None and file != Path("-"):
         from provenn.archive.picture_files import check_svg_path  # noqa: PLC0415 - few commands write pictures
 
         check_svg_path(file)
+        check_output_path(file, overwrite=context.params.get("overwrite", False))
     return file
+
+
+Overwrite = Annotated[bool, typer.Option("--overwrite", is_eager=True, help="Replace an existing file.")]
+"""An eager option, so that the paths of files are checked with its value."""
 
 
 SvgFile = Annotated[
@@ -86,34 +94,53 @@ def write_error(error: ProvennError) -> None:
         typer.echo(f"hint: {make_printable(phrase_for_command(error.hint))}", err=True)
 
 
-def write_svg(picture: str, file: Path) -> None:
-    """Write a picture to a file, or to the standard output if the file is ``-``."""
+def write_svg(picture: str, file: Path, *, overwrite: bool) -> None:
+    """Write a picture to a file, whole or not at all; or directly to a pipe, or for ``-`` to the standard output."""
     if file == Path("-"):
         typer.echo(picture.encode(), nl=False)
         return
-    try:
-        _write_picture(file, picture.encode())
-    except OSError as error:
-        raise typer.BadParameter(f"cannot write {file}: {error.strerror}", param_hint="--svg") from error
-    typer.echo(f"wrote {file}", err=True)
-
-
-def _write_picture(file: Path, content: bytes) -> None:
-    """Write a picture to a file whole or not at all; pipes and terminals receive the bytes directly."""
     if file.exists() and not file.is_file():
-        file.write_bytes(content)
-        return
-    from provenn.durable import write_durably  # noqa: PLC0415 - few commands write pictures
-
-    write_durably(file.resolve(), content)
+        file.write_bytes(picture.encode())
+    else:
+        with open_output_file(file, overwrite=overwrite) as opened:
+            opened.write(picture)
+    typer.echo(f"wrote {file}", err=True)
 
 
 def write_text(text: str) -> None:
     """Write lines for people; control characters cannot steer the terminal."""
     from provenn.display.markup import make_printable  # noqa: PLC0415 - JSON does not need it
 
+    width = find_width()
     for line in text.split("\n"):
-        typer.echo(make_printable(line))
+        typer.echo(_wrap_line(make_printable(line), width))
+
+
+_BRANCHES = " │├└─"
+"""What the indent of a line in a tree is made of."""
+
+
+def _wrap_line(line: str, width: int | None) -> str:
+    """Return a line broken between words to fit the terminal, if there is one; words are never broken.
+
+    >>> print(_wrap_line("├── near: the sources of stars", 20))
+    ├── near: the
+    │     sources of
+    │     stars
+    """
+    if width is None or len(line) <= width:
+        return line
+    indent = line[: len(line) - len(line.lstrip(_BRANCHES))]
+    below = indent.translate(str.maketrans("├└─", "│  ")) + "  "
+    wrapped = textwrap.wrap(
+        line.removeprefix(indent),
+        width,
+        initial_indent=indent,
+        subsequent_indent=below,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(wrapped)
 
 
 def write_nothing(what: str, next_step: str) -> None:

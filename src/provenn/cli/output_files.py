@@ -3,11 +3,24 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated
+
+import typer
 
 from provenn.errors import ProvennError, StoreError
 
-__all__ = ["check_output_path", "open_output_file"]
+__all__ = ["OutputFormat", "check_output_path", "open_output_file"]
+
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="parquet|csv|fits|votable|ecsv|hats",
+        help="The format, if the suffix does not determine it.",
+        show_default=False,
+    ),
+]
+"""The format of the files that an answer is written to."""
 
 
 def check_output_path(file: Path, *, overwrite: bool) -> None:
@@ -16,11 +29,14 @@ def check_output_path(file: Path, *, overwrite: bool) -> None:
     Raises
     ------
     StoreError
-        If the path is a folder, or a file that must not be replaced.
+        If the path is a folder, lies in a folder that does not exist, or is a file that must not be replaced.
     """
     if file.is_dir():
         raise StoreError(f"{file} is a folder", hint="name a file in it")
-    if file.exists() and not overwrite:
+    folder = file.absolute().parent
+    if not folder.exists():
+        raise StoreError(f"{folder} does not exist", hint="create the folder first")
+    if file.is_file() and not overwrite:
         raise StoreError(f"{file} already exists", hint="choose another name, or add --overwrite")
 
 

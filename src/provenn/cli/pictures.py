@@ -8,10 +8,9 @@ import typer
 from provenn.cli.output import check_svg_file, write_json
 from provenn.cli.output_files import open_output_file
 
-__all__ = ["Overwrite", "SvgFile", "write_picture"]
+__all__ = ["SvgFile", "write_picture"]
 
 SvgFile = Annotated[Path, typer.Option("--svg", metavar="FILE", callback=check_svg_file, help="The SVG file to write.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 
 
 def write_picture(svg: str, file: Path, sentence: str, *, overwrite: bool, as_json: bool, data: dict[str, Any]) -> None:

@@ -8,9 +8,8 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, EngineName, SparkUrl, open_archive_at
 from provenn.cli.notices import notices_data, write_notices
-from provenn.cli.output import AsJson
-from provenn.cli.output_files import check_output_path
-from provenn.cli.pictures import Overwrite, SvgFile, write_picture
+from provenn.cli.output import AsJson, Overwrite
+from provenn.cli.pictures import SvgFile, write_picture
 from provenn.targets.engine_choice import choose_engine
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ def plot_attributes(
     """
     notices: list[Notice] = []
     with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
-        check_output_path(svg, overwrite=overwrite)
         plot = archive[catalog].plot(x, y, engine=choose_engine(engine))
         sources = len(plot.curves) if plot.counts is None else int(plot.counts.sum())
         data = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, holds_archive, open_archive_at
-from provenn.cli.output import AsJson, SvgFile, write_errors_as_json, write_json, write_paragraphs, write_svg
+from provenn.cli.output import AsJson, Overwrite, SvgFile, write_errors_as_json, write_json, write_paragraphs, write_svg
 from provenn.errors import UnknownCatalogError
 from provenn.hints import phrase_for_command
 
@@ -84,6 +84,7 @@ def prove(
         bool, typer.Option("--no-archive", help="Use no archive; names mean arbitrary sets.")
     ] = False,
     svg: SvgFile = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove a statement from facts, or show a possible world in which it is false.
@@ -130,7 +131,7 @@ def prove(
         elif svg != Path("-"):
             write_paragraphs(view.answer_paragraphs(answer))
         if svg is not None:
-            write_svg(view.answer_svg(answer), svg)
+            write_svg(view.answer_svg(answer), svg, overwrite=overwrite)
     raise typer.Exit(0 if answer.proved else 1)
 
 

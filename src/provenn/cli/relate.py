@@ -20,7 +20,7 @@ from provenn.cli.archives import (
     relation_data,
 )
 from provenn.cli.completion import complete_catalog_names
-from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
+from provenn.cli.output import AsJson, Overwrite, SvgFile, write_json, write_svg, write_text
 
 if TYPE_CHECKING:
     from provenn.archive.overlaps import Overlap
@@ -53,6 +53,7 @@ def relate(
     ] = False,
     spark: SparkUrl = None,
     svg: SvgFile = None,
+    overwrite: Overwrite = False,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -95,7 +96,7 @@ def relate(
         if svg is not None:
             from provenn.display import relationship_svg  # noqa: PLC0415 - only where something is drawn
 
-            write_svg(relationship_svg(cubes.labels, cubes.arrays()), svg)
+            write_svg(relationship_svg(cubes.labels, cubes.arrays()), svg, overwrite=overwrite)
 
 
 def _describe_overlap(left: str, right: str, overlap: Overlap) -> list[str]:

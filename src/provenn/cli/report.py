@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, open_archive_at
-from provenn.cli.output import AsJson, write_json
+from provenn.cli.output import AsJson, Overwrite, write_json
 from provenn.cli.output_files import check_output_path, open_output_file
+from provenn.errors import StoreError
 
 __all__ = ["report"]
 
@@ -23,7 +24,7 @@ def report(
             "--output", "-o", metavar="FILE", allow_dash=True, help="The output file; - is the standard output."
         ),
     ],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    overwrite: Overwrite = False,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -42,6 +43,7 @@ def report(
         from provenn.web.standalone_report import make_report, render_report  # noqa: PLC0415 - other commands start without it
 
         if output != _STANDARD_OUTPUT:
+            _check_suffix(output)
             check_output_path(output, overwrite=overwrite)
         content = make_report(archive, catalog)
         text = render_report(content)
@@ -69,3 +71,9 @@ def report(
             )
         else:
             typer.echo(f"wrote {output}", err=True)
+
+
+def _check_suffix(file: Path) -> None:
+    """Refuse a file whose name promises another format than HTML; a pipe needs no suffix."""
+    if file.suffix.lower() not in ("", ".html", ".htm", ".xhtml"):
+        raise StoreError(f"reports are HTML, and {file.name} has another suffix", hint=f"name it {file.stem}.html")

@@ -8,9 +8,8 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, EngineName, SparkUrl, open_archive_at
 from provenn.cli.notices import notices_data, write_notices
-from provenn.cli.output import AsJson
-from provenn.cli.output_files import check_output_path
-from provenn.cli.pictures import Overwrite, SvgFile, write_picture
+from provenn.cli.output import AsJson, Overwrite
+from provenn.cli.pictures import SvgFile, write_picture
 from provenn.targets.engine_choice import choose_engine
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ def draw_sky(
     """
     notices: list[Notice] = []
     with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
-        check_output_path(svg, overwrite=overwrite)
         sky_map = archive[catalog].sky(*(others or ()), engine=choose_engine(engine))
         layers = [
             {"name": layer.name, "sources": layer.cells.total, "unplaced": layer.cells.unplaced}

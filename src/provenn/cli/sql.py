@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,7 +16,8 @@ from provenn.cli.archives import (
     write_catalog,
 )
 from provenn.cli.notices import notices_data, write_notices
-from provenn.cli.output import AsJson, write_json
+from provenn.cli.output import AsJson, Overwrite, write_json
+from provenn.cli.output_files import OutputFormat
 from provenn.cli.plans import plan_data, write_plan
 from provenn.cli.row_tables import rows_data, write_file_summary, write_rows, written_file_data
 
@@ -44,7 +44,7 @@ def answer_sql(
     plan: Annotated[bool, typer.Option("--plan", help="Only show the plan; compute nothing.")] = False,
     why: Annotated[bool, typer.Option("--why", help="With --plan: also show the proofs.")] = False,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--output",
             "-o",
@@ -53,7 +53,8 @@ def answer_sql(
             show_default=False,
         ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    format_: OutputFormat = None,
+    overwrite: Overwrite = False,
     name: RequestName = None,
     head: Annotated[
         int | None,
@@ -85,7 +86,7 @@ def answer_sql(
         described = answer.catalog.plan() if answer is not None and plan else None
         written = None
         if answer is not None and output is not None:
-            written = answer.catalog.write(output, overwrite=overwrite)
+            written = answer.catalog.write(output, format=format_, overwrite=overwrite)
         rows = None
         if head is not None or not (plan or name or output):
             rows = answer_query(archive, query, dialect=dialect, most=head or 10, keeps_order=True).collect()

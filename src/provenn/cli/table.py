@@ -2,12 +2,12 @@
 
 import typer
 
-from provenn.cli.output import AsJson, SvgFile, write_json, write_svg
+from provenn.cli.output import AsJson, Overwrite, SvgFile, write_json, write_svg
 
 __all__ = ["show_table"]
 
 
-def show_table(*, svg: SvgFile = None, as_json: AsJson = False) -> None:
+def show_table(*, svg: SvgFile = None, overwrite: Overwrite = False, as_json: AsJson = False) -> None:
     """Show the paper's table of relations between up to three sets.
 
     A filled circle is a region that holds something: the top is outside all sets, the bottom inside all of them. A
@@ -24,7 +24,7 @@ def show_table(*, svg: SvgFile = None, as_json: AsJson = False) -> None:
 
     columns = view.compute_columns()
     if svg is not None:
-        write_svg(view.table_svg(columns), svg)
+        write_svg(view.table_svg(columns), svg, overwrite=overwrite)
     if as_json:
         write_json(view.table_data(columns))
     elif svg is None:

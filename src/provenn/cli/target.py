@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,7 +19,8 @@ from provenn.cli.archives import (
 )
 from provenn.cli.completion import complete_attribute_names, complete_catalog_names
 from provenn.cli.notices import CheckFacts, notices_data, write_notices
-from provenn.cli.output import AsJson, SvgFile, write_json, write_svg
+from provenn.cli.output import AsJson, Overwrite, SvgFile, write_json, write_svg
+from provenn.cli.output_files import OutputFormat
 from provenn.cli.plans import plan_data, write_plan
 from provenn.cli.row_tables import rows_data, write_file_summary, write_rows, written_file_data
 from provenn.targets.engine_choice import choose_engine
@@ -78,7 +78,7 @@ def answer_target(
     why: Annotated[bool, typer.Option("--why", help="With --plan: also show the proofs.")] = False,
     svg: SvgFile = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--output",
             "-o",
@@ -87,7 +87,8 @@ def answer_target(
             show_default=False,
         ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    format_: OutputFormat = None,
+    overwrite: Overwrite = False,
     follow: Annotated[
         bool,
         typer.Option("--follow", help="With --output: let `provenn refresh` write the file anew when it has changed."),
@@ -121,13 +122,13 @@ def answer_target(
         options: Any = {"where": where, "missing": missing, "keep": keep}
         target = archive.target(sources, attributes, **options)
         if svg is not None:
-            write_svg(target.plan().svg(), svg)
+            write_svg(target.plan().svg(), svg, overwrite=overwrite)
         answer = _TargetAnswer(
             target.plan() if plan else None,
             None if name is None else target.catalog(name),
             None
             if output is None
-            else target.write(output, overwrite=overwrite, check=check, follow=follow and sources),
+            else target.write(output, format=format_, overwrite=overwrite, check=check, follow=follow and sources),
             target.collect_first_rows(10 if head is None else head, check=check, engine=choose_engine(engine))
             if head is not None or not (plan or svg or name or output)
             else None,

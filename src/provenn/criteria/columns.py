@@ -14,6 +14,7 @@ from provenn.criteria.parts import find_field
 from provenn.criteria.references import join_dotted
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike, matching_names
+from provenn.criteria.slips import suggest_straight_quotes
 from provenn.criteria.syntax import is_quantity
 from provenn.errors import did_you_mean
 from provenn.hints import Hint
@@ -67,6 +68,7 @@ def _explain_missing(tree: exp.Column, schema: Mapping[str, AttributeLike]) -> R
     name = write_column_name(tree)
     hint = (
         _suggest_unit(tree)
+        or suggest_straight_quotes(tree.name)
         or _suggest_qualifier(tree, schema)
         or did_you_mean(name, schema)
         or f"there are {', '.join(schema) or 'none'}"
@@ -79,7 +81,7 @@ def _suggest_qualifier(tree: exp.Column, schema: Mapping[str, AttributeLike]) ->
     if not tree.args.get("table"):
         return ""
     if matching_names(tree.name, schema):
-        return f"write {tree.name}without a catalog: only attributes of this catalog can be used"
+        return f"write {tree.name} without a catalog: only attributes of this catalog can be used"
     return Hint(
         "for attributes of another catalog, use combine() or a target",
         command="for attributes of another catalog, use `provenn combine` or `provenn target`",

@@ -135,7 +135,7 @@ def build_bitwise(operator: str, *nodes: Node) -> Node:
     operands = unify_operands(nodes, operator)
     kind = operands[0].type
     if kind not in INTEGRAL:
-        raise Refusal(f"{operator} takes integers, not {kind}")
+        raise Refusal(f"{operator} takes integers, not {kind}", "a power is power(x, 2)" if operator == "^" else "")
     return Call(operator, tuple(sorted(operands, key=lambda node: write(node, CANONICAL))), kind, Nulls.ANY)
 
 

@@ -235,7 +235,7 @@ class _CriterionReader:
         Parsers disagree on the meaning of ``a = b < c``, so this form is refused.
         """
         if isinstance(tree, exp.Predicate | exp.Not | exp.Connector | exp.Escape):
-            self.refuse_tree(tree, "put a condition inside a comparison in parentheses", "or join the two with AND")
+            self.refuse_tree(tree, "put a condition inside a comparison in parentheses", _suggest_join(tree))
         return self.read_node(tree)
 
     def read_tight_operand(self, parent: exp.Expr, tree: exp.Expr) -> Node:
@@ -351,6 +351,13 @@ def _read_type(tree: exp.Expr) -> Type:
     return kind
 
 
+def _suggest_join(tree: exp.Expr) -> str:
+    """Return how to join a condition with what follows it."""
+    if tree.find(exp.DPipe):
+        return "write OR for ||, which joins texts"
+    return "or join two comparisons with AND: 10 < x AND x < 20"
+
+
 def _explain_refusal(tree: exp.Expr) -> Refusal:
     """Return the refusal of a form that criteria do not support."""
     for kind, (problem, hint) in _HINTS.items():
@@ -358,4 +365,6 @@ def _explain_refusal(tree: exp.Expr) -> Refusal:
             return Refusal(problem, hint)
     if isinstance(tree, exp.In):
         return Refusal(*_SUBQUERY) if tree.args.get("query") else Refusal("IN takes a list of values")
+    if isinstance(tree, exp.Dot):
+        return Refusal("functions belong to no module", f"write {tree.expression.sql('spark')}")
     return Refusal(f"{tree.key.upper()} is not supported", "the reference of criteria lists what is supported")

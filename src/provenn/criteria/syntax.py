@@ -11,6 +11,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from provenn import deadline
+from provenn.criteria.slips import find_slip
 from provenn.criteria.types import suggest_type
 from provenn.errors import CriterionError
 from provenn.gate.entrances import entrance
@@ -84,9 +85,11 @@ class _CriterionParser(SparkParser):
 
 
 def _suggest(text: str, column: int) -> str:
-    """Return a hint at what was meant at a column: a type of Spark, or an expression."""
+    """Return a hint at what was meant at a column: a type of Spark, a symbol of SQL, or an expression."""
     word = _WORD.match(text, max(0, column))
-    return suggest_type(word[0] if word else "") or _HINT
+    spaced = re.fullmatch(r"\s*\w+ \w+ *([<>=!].*)", text, re.DOTALL)
+    name = f"put a name with spaces in `backquotes`; {_HINT}" if spaced else ""
+    return suggest_type(word[0] if word else "") or find_slip(text) or name or _HINT
 
 
 @entrance("criterion or expression", "length", "criteria")

@@ -10,7 +10,8 @@ from provenn.database.engines import format_address, is_sqlite_read_only, make_p
 from provenn.database.secrets import hide_address
 from provenn.database.transactions import PATIENCE, Database
 from provenn.errors import ArchiveError, ArchiveNotFoundError
-from provenn.hints import Hint
+from provenn.gate.local_paths import expand_home
+from provenn.hints import Hint, suggest_new_archive
 
 __all__ = ["open_unchecked_database"]
 
@@ -44,7 +45,7 @@ def open_unchecked_database(
         engine = make_postgresql_engine(str(where), patience=patience)
         place = format_address(engine.url)
     else:
-        path = Path(where)
+        path = expand_home(where)
         place = str(path)
         try:
             if path.parent.is_file():
@@ -57,7 +58,7 @@ def open_unchecked_database(
             message = error.strerror or str(error)
             raise ArchiveError(f"the archive {place} cannot be reached: {message}", hint="try again") from error
         if not create and not exists:
-            raise ArchiveNotFoundError(f"there is no archive at {place}", hint="create one: provenn init")
+            raise ArchiveNotFoundError(f"there is no archive at {place}", hint=suggest_new_archive(place))
         engine = make_sqlite_engine(path, create=create, read_only=read_only, patience=patience)
     person = who or _find_current_user()
     return Database(engine, place, read_only, person, person if confined else None, via, patience=patience)

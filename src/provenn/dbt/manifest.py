@@ -14,6 +14,7 @@ from provenn.dbt.reading_tests import find_redefined_tests, read_test
 from provenn.dbt.resources import DbtManifest, Resource
 from provenn.errors import ManifestError, did_you_mean
 from provenn.gate.entrances import entrance
+from provenn.gate.local_paths import expand_home
 from provenn.hints import Hint
 
 __all__ = ["DIALECTS", "LARGEST_MANIFEST", "VERSIONS", "find_manifest", "read_json", "read_manifest", "sort_resources"]
@@ -94,7 +95,7 @@ _AGAIN: Final = "let dbt write it again: dbt compile"
 
 def find_manifest(path: str | PathLike[str]) -> Path:
     """Return the file of a manifest, given the file, or the folder of a project or of its target."""
-    place = Path(path)
+    place = expand_home(path)
     candidates = (place, place / "manifest.json", place / "target" / "manifest.json")
     existing = next((candidate for candidate in candidates if candidate.is_file()), None)
     if existing is None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import IO, Any
 
 from provenn.criteria import Type, parse_type
 from provenn.criteria.moments import is_fixed_timestamp
 from provenn.errors import BaseFilesError, did_you_mean
 from provenn.files.columns import FileColumn, FileContents, check_columns
+from provenn.files.csv_slips import find_other_separator, suggest_reading
 from provenn.files.type_names import parse_spark_type
 from provenn.hints import Hint
 
@@ -70,12 +72,11 @@ def read_csv_columns(file: IO[bytes], name: str, options: Mapping[str, str], sch
         _check_dashes(beginning, name, options)
         inferred, texts = _read_first_block(beginning, options)
     except (pa.ArrowException, TypeError, ValueError, LookupError, OSError) as error:
-        hint = (
-            Hint('skip comment lines: options={"comment": "#"}', command="skip comment lines: --option 'comment=#'")
-            if beginning[:1] == b"#"
-            else Hint("pass options= to describe the file", command="use --option to describe the file")
-        )
-        raise BaseFilesError(f"{name} cannot be read as CSV: {error}", hint=hint) from error
+        message = "it is empty" if not beginning.strip() else str(error)
+        raise BaseFilesError(f"{name} cannot be read as CSV: {message}", hint=suggest_reading(beginning)) from error
+    only = inferred.names[0] if header and len(inferred) == 1 else ""
+    if only not in schema and find_other_separator(only) and not {"sep", "delimiter"} & options.keys():
+        raise BaseFilesError(f"{name} has a single column, {only!r}", hint=suggest_reading(beginning))
     blanks = [options.get(f"ignore{side}whitespace") == "true" for side in ("leading", "trailing")]
     names = [_strip(column_name, *blanks) for column_name in inferred.names] if header else list(schema)
     if len(names) != len(inferred.names):
@@ -124,7 +125,7 @@ def read_csv_columns(file: IO[bytes], name: str, options: Mapping[str, str], sch
                         'for blanks: options={"ignoreLeadingWhiteSpace": True, "ignoreTrailingWhiteSpace": True}; '
                         f'otherwise schema={{"{column.name}": "string"}}',
                         command="for blanks: --option ignoreLeadingWhiteSpace=true --option "
-                        f"ignoreTrailingWhiteSpace=true; otherwise --schema {column.name}=string",
+                        f"ignoreTrailingWhiteSpace=true; otherwise --schema {quote(f'{column.name}=string')}",
                     ),
                 )
     return FileContents(columns, options=needed)
@@ -135,15 +136,15 @@ def _read_first_block(beginning: bytes, options: Mapping[str, str]) -> tuple[Any
     import pyarrow as pa  # noqa: PLC0415 - see above
     from pyarrow import csv  # noqa: PLC0415
 
-    quote, escape = options.get("quote", '"'), options["escape"]
+    quote_mark, escape = options.get("quote", '"'), options["escape"]
     reader_options = {
         "read_options": csv.ReadOptions(
             autogenerate_column_names=options["header"] != "true", encoding=options.get("encoding", "utf-8").lower()
         ),
         "parse_options": csv.ParseOptions(
             delimiter=_find_separator(options),
-            quote_char=quote,
-            escape_char=False if escape == quote else escape,
+            quote_char=quote_mark,
+            escape_char=False if escape == quote_mark else escape,
             newlines_in_values=options.get("multiline") == "true",
         ),
     }

@@ -21,13 +21,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from provenn.durable import make_folders, publish_new
 from provenn.errors import ProvennError, StoreError
+from provenn.gate.local_paths import expand_home
 from provenn.hints import Hint
 from provenn.processes import make_process_mark
 
@@ -114,7 +114,7 @@ class DataFolder:
         if text.startswith("file:"):
             text = unquote(urlsplit(text).path)
         if "://" not in text:
-            return cls(str(Path(text).expanduser().absolute()))
+            return cls(str(expand_home(text).absolute()))
         return cls(text.rstrip("/"))
 
     @property
@@ -292,6 +292,9 @@ class DataFolder:
             )
 
 
+_KNOWN_PLACES: Final = "data can be at a path of this machine, or at an address with s3a://, gs://, abfss:// or hdfs://"
+
+
 @contextmanager
 def explain_io_errors(address: str) -> Iterator[None]:
     """Turn errors from reading or writing in the body into messages for users.
@@ -309,7 +312,8 @@ def explain_io_errors(address: str) -> Iterator[None]:
         problem, hint = _PROBLEMS.get(error.errno or 0, (str(error), ""))
         raise StoreError(f"{error.filename or address}: {problem}", hint=hint) from error
     except ValueError as error:  # of pyarrow: an unknown kind of address, or a file that is not Parquet
-        raise StoreError(f"{address} cannot be read: {error}") from error
+        hint = "" if "Unrecognized filesystem" not in str(error) else _KNOWN_PLACES
+        raise StoreError(f"{address} cannot be used: {error}", hint=hint) from error
 
 
 def _list_folder(filesystem: Any, selector: Any) -> list[Any]:  # noqa: ANN401 - pyarrow has no types

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from provenn.errors import BaseFilesError
 from provenn.files.ascii_columns import read_ascii_columns
@@ -71,6 +71,29 @@ def settle_format(
     return "csv" if format == "tsv" else format, options
 
 
+_FOREIGN: Final = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "read_excel"),
+    **dict.fromkeys((".h5", ".hdf5", ".hdf"), "read_hdf"),
+    **dict.fromkeys((".feather", ".arrow"), "read_feather"),
+    **dict.fromkeys((".pkl", ".pickle"), "read_pickle"),
+    ".dta": "read_stata",
+}
+"""Suffixes of formats that provenn does not read, each with the function of pandas that does."""
+
+
+def _suggest_conversion(name: str) -> Hint | None:
+    """Return how to convert a file of a format that provenn does not read; None for another file."""
+    if name.endswith((".zip", ".tar", ".7z", ".rar")):
+        return Hint("unpack it first, and name the files inside")
+    function = next((function for suffix, function in _FOREIGN.items() if name.endswith(suffix)), None)
+    if function is None:
+        return None
+    return Hint(
+        f"provenn does not read this format: pass pandas.{function}(…) itself, or write that to Parquet",
+        command=f"convert it to Parquet, for example in Python: pandas.{function}(…).to_parquet(…)",
+    )
+
+
 def _guess_format(files: Sequence[File]) -> str:
     """Return the format according to the suffixes, if all agree."""
     formats = set()
@@ -84,7 +107,9 @@ def _guess_format(files: Sequence[File]) -> str:
                 'name the format: format="csv", "parquet", "fits", "votable", "orc", "json", "text" …',
                 command="name the format: --format csv, parquet, fits, votable, orc, json, text …",
             )
-            raise BaseFilesError(f"the format of {file.name} cannot be told from its name", hint=hint)
+            raise BaseFilesError(
+                f"the format of {file.name} cannot be told from its name", hint=_suggest_conversion(name) or hint
+            )
         formats.add(file_format)
     if len(formats) > 1:
         raise BaseFilesError(

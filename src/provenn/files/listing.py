@@ -15,6 +15,7 @@ from provenn.errors import BaseFilesError, FilesMissingError, ProvennError, did_
 from provenn.files.folder_names import read_folder_values
 from provenn.files.lakehouses import refuse_lakehouses
 from provenn.gate.expansion import BoundedStream
+from provenn.gate.local_paths import expand_home
 
 __all__ = [
     "File",
@@ -101,7 +102,7 @@ class File:
 def make_absolute(location: str | PathLike[str]) -> str:
     """Return the absolute path of a location; a URI stays the same."""
     text = fspath(location)
-    return text if "://" in text else str(Path(text).expanduser().absolute())
+    return text if "://" in text else str(expand_home(text).absolute())
 
 
 def list_files(location: str, names: Collection[str] | None = None) -> list[File]:
@@ -140,7 +141,9 @@ def list_files(location: str, names: Collection[str] | None = None) -> list[File
             root, pattern = path, None
         inside = filesystem.get_file_info(fs.FileSelector(root, allow_not_found=True, recursive=True))
     except (pa.ArrowException, OSError, re.error) as error:
-        raise BaseFilesError(f"{location} cannot be listed: {error}", hint=_UNLISTED_HINT) from error
+        is_web = location.startswith(("http:", "https:", "ftp:"))
+        hint = "download it first, and name the file" if is_web else _UNLISTED_HINT
+        raise BaseFilesError(f"{location} cannot be listed: {error}", hint=hint) from error
     if pattern is None:
         raise FilesMissingError(f"nothing exists at {location}", hint=_suggest_nearby(location))
     start = len(root.rstrip("/")) + 1
@@ -153,7 +156,7 @@ def list_files(location: str, names: Collection[str] | None = None) -> list[File
     chosen = [info for info in inside if (names is None or info.path[start:] in names) and is_present(info)]
     refuse_lakehouses(filesystem, root, [info.path for info in chosen], (info.path for info in inside))
     if not chosen and not any(map(is_present, inside)):
-        raise FilesMissingError(f"no files at {location}")
+        raise FilesMissingError(f"no files at {location}", hint="name a folder with files, or a pattern that fits some")
     is_folder = location_info.type == fs.FileType.Directory
     files = [_make_file(info, info.path[start:], filesystem, location, folders=is_folder) for info in chosen]
     return sorted(files, key=lambda file: file.name)
@@ -289,4 +292,5 @@ def _suggest_nearby(location: str) -> str:
         if "://" not in location and path.parent.is_dir()
         else []
     )
-    return did_you_mean(path.name, near)
+    same = [name for name in near if Path(name).stem == path.name]
+    return f"did you mean {' or '.join(same[:3])}?" if same else did_you_mean(path.name, near)

@@ -8,6 +8,7 @@ from provenn.database.engines import MIGRATING
 from provenn.database.tables import VERSION, VERSION_TABLE, metadata
 from provenn.database.transactions import Database
 from provenn.errors import ArchiveError, ArchiveNotFoundError, ArchiveVersionError
+from provenn.hints import suggest_new_archive
 
 __all__ = ["bring_up_to_date"]
 
@@ -51,7 +52,7 @@ def _check_version(connection: Connection, database: Database, *, create: bool) 
     else:
         version = None
         if not create:
-            raise ArchiveNotFoundError(f"{place} holds no archive", hint="create one: provenn init")
+            raise ArchiveNotFoundError(f"{place} holds no archive", hint=suggest_new_archive(place))
         others = metadata.tables.keys() & set(inspector.get_table_names())
         if others:
             raise ArchiveError(

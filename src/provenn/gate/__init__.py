@@ -8,6 +8,7 @@ separate module. The answers come from the owner's own configuration, and no arc
 `formats`       the formats that Spark may read, and their options
 `expansion`     how large data may become when unpacked, or by the claim of a header
 `entrances`     the list of the entrances, each with its checks
+`local_paths`   which folder a path means that begins with ``~``
 ==============  ======================================================================
 """
 

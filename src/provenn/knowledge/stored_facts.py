@@ -112,6 +112,10 @@ class Fact:
         """The reason for the retraction or suspension; empty if the fact holds."""
         return (self.retracted_reason or "").removeprefix(SUSPENDED)
 
+    def __repr__(self) -> str:
+        state = "suspended" if self.suspended else "" if self.holds else "retracted"
+        return f"<Fact #{self.id}, {self.origin}{state and f' and {state}'}: {self.statement}>"
+
     @property
     def words(self) -> str:
         """The fact in words: number, origin, person, date, statement and reason."""

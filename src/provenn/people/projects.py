@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import delete, insert, select
 
 from provenn.database.tables import members, projects
 from provenn.errors import NotYoursError, ProjectError
+from provenn.hints import Hint
 from provenn.people import audit_log
 
 if TYPE_CHECKING:
@@ -102,6 +103,9 @@ def list_projects(reading: Reading) -> Sequence[Project]:
     return [Project(name, owner, at, tuple(people.get(name, ()))) for name, owner, at in rows]
 
 
+_CREATE: Final = Hint("archive.new_project(…) creates it", command="create it: provenn project new NAME")
+
+
 def require_project(reading: Reading, name: str) -> Project:
     """Return the project with a name: a project of the viewer, or any project without a viewer.
 
@@ -112,7 +116,7 @@ def require_project(reading: Reading, name: str) -> Project:
     """
     known = {project.name: project for project in list_projects(reading)}
     if name not in known:
-        hint = f"there are {', '.join(sorted(known))}" if known else "create it: provenn project new NAME"
+        hint = f"there are {', '.join(sorted(known))}" if known else _CREATE
         raise ProjectError(f"there is no project {name!r}", hint=hint)
     return known[name]
 

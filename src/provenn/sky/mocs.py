@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from provenn.errors import ExpansionError, FileError, FilesMissingError, RegionError
 from provenn.gate.entrances import entrance
+from provenn.gate.local_paths import expand_home
 from provenn.sky.angles import read_position_names
 from provenn.sky.cells import DEEPEST, Cells, build_cells, merge_ranges, split_into_cells
 from provenn.sky.moc_library import LIBRARY, PREFIX, parse_digest
@@ -191,7 +192,7 @@ def _read_ranges(what: Any) -> Ranges:  # noqa: ANN401 - as above
             f"{what!r} does not name a MOC", hint=f"{PREFIX} and the 64 digits of a digest name a large MOC"
         )
     if isinstance(what, str | Path):
-        return _read_file(Path(what))
+        return _read_file(expand_home(what))
     raise RegionError(f"expected a MOC, got {what!r}", hint=_HINT)
 
 

@@ -105,6 +105,8 @@ def read_output_form(
         If the target exists or is the core of the layer, or its folder is missing or not writable.
     """
     text = fspath(path)
+    if not text:
+        raise StoreError("expected the path of a file or a folder, got ''", hint="for example bright.parquet")
     format_name = _choose_format(text, format)
     folders = tuple(schema[name] for name in partition_by)
     one_file = _wants_one_file(text, format_name, folders, single)

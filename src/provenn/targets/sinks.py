@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
@@ -269,7 +269,8 @@ class FilesSink:
         """Check the form and place of the files; write one file without rows if the answer is proved to be empty."""
         from provenn.spark.output_forms import read_output_form  # noqa: PLC0415 - few answers are files
 
-        _check_output_place(place, self.path, plan)
+        if fspath(self.path):  # otherwise the form is wrong
+            _check_output_place(place, self.path, plan)
         read_output_form(plan.schema, self.path, **self.options)
         place.check_bases(base for base in plan.bases if base.files.format not in (TABLE, EXTERNAL))
         if not plan.empty:

@@ -40,10 +40,11 @@ class Argument:
     @property
     def proof(self) -> tuple[str, ...]:
         """The facts that imply the statements, one line each, with origins. Each access searches for the proof."""
-        known, words = self._known, self._words
-        facts = dict.fromkeys(reason for statement in self._digest_statements for reason in known.because(statement))
-        reasons = sorted(facts, key=lambda reason: reason[1].kind != "definition")
-        return tuple(f"{fact.relabelled(words.word)}  ({words.describe_origin(origin)})" for fact, origin in reasons)
+        lines: dict[str, None] = {}
+        for statement in self._digest_statements:
+            because = sorted(self._known.because(statement), key=lambda cited: cited[1].kind != "definition")
+            lines |= dict.fromkeys(self._words.describe_proof(because, statement))
+        return tuple(lines)
 
     def __str__(self) -> str:
         statements = "; ".join(map(str, self.statements))

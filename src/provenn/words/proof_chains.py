@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from provenn.logic import Explanation, Statement
 
-__all__ = ["Reason", "build_chain", "build_explanation", "choose_lines", "number_lines", "select_declared_facts"]
+__all__ = [
+    "Reason",
+    "build_chain",
+    "build_explanation",
+    "choose_lines",
+    "name_support",
+    "number_lines",
+    "select_declared_facts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,9 @@ class Reason:
     def words(self) -> str:
         """The statement; a statement that follows from earlier lines begins with "so"."""
         return f"so {self.statement}" if self.is_inferred else str(self.statement)
+
+    def __repr__(self) -> str:
+        return f"<Reason: {self.words} ({self.because})>"
 
     def __str__(self) -> str:
         return f"{self.words}  ({self.because})"
@@ -119,6 +130,12 @@ def number_lines(lines: Sequence[Reason]) -> list[str]:
     if not any(line.is_inferred for line in lines):
         return list(map(str, lines))
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
+
+
+def name_support(facts: Sequence[Fact]) -> str:
+    """Return the words by which a short answer names the declared facts on which it rests."""
+    numbers = join_words([f"#{fact.id}" for fact in facts])
+    return f", by the declared fact{'s' * (len(facts) > 1)} {numbers}" if facts else ""
 
 
 def select_declared_facts(reasons: Iterable[Reason]) -> tuple[Fact, ...]:

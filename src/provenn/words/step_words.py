@@ -36,7 +36,8 @@ from provenn.targets.steps import (
 from provenn.words.reference_words import shorten_directions
 
 if TYPE_CHECKING:
-    from provenn.knowledge.consequences import FactOrigin
+    from provenn.knowledge.consequences import CitedFact
+    from provenn.logic import Statement
 
 __all__ = ["DIGESTS", "Digests", "Words", "describe_step"]
 
@@ -47,8 +48,8 @@ class Words(Protocol):
     def word(self, label: str, /) -> str:
         """Return the name for a catalog digest or for the label of a criterion."""
 
-    def describe_origin(self, origin: FactOrigin, /) -> str:
-        """Return the origin of a fact, in words."""
+    def describe_proof(self, because: Sequence[CitedFact], conclusion: Statement, /) -> tuple[str, ...]:
+        """Return the facts of a proof with their origins, in words."""
 
 
 class Digests:
@@ -58,9 +59,10 @@ class Digests:
         """Return the beginning of a digest; the label of a criterion as it is."""
         return label[:12] if is_digest(label) else label
 
-    def describe_origin(self, origin: FactOrigin, /) -> str:
-        """Return the kind of an origin, and the number of the fact, if any."""
-        return origin.kind if origin.fact is None else f"{origin.kind}, fact #{origin.fact}"
+    def describe_proof(self, because: Sequence[CitedFact], conclusion: Statement, /) -> tuple[str, ...]:  # noqa: ARG002 - the words do not depend on it
+        """Return the facts of a proof, each with the kind of its origin and the number of the recorded fact, if any."""
+        kinds = [f"{origin.kind}, fact #{origin.fact}" if origin.fact else origin.kind for _, origin in because]
+        return tuple(f"{fact.relabelled(self.word)}  ({kind})" for (fact, _), kind in zip(because, kinds, strict=True))
 
 
 DIGESTS = Digests()
@@ -202,6 +204,11 @@ def _write_expression(text: str, attributes: Attributes) -> str:
     return plain_text(text, {identity: attribute.name for identity, attribute in attributes.items()})
 
 
+def _is_null_test(part: Extent) -> bool:
+    """Tell whether a set is that of the sources with a value of an attribute."""
+    return part.label is not None and not part.complemented and part.label.endswith(" IS NOT NULL")
+
+
 class _ConditionWriter:
     """Writes conditions: as a catalog's criterion where one matches, and otherwise by their parts."""
 
@@ -215,7 +222,8 @@ class _ConditionWriter:
         texts = []
         for condition, _ in self.scene.selections:
             own = split_intersection(condition.extent)
-            if own.keys() <= remaining.keys():
+            tested = {digest: part for digest, part in own.items() if not _is_null_test(part)} or own
+            if tested.keys() <= remaining.keys():  # a test for NULL is left out where no value is NULL
                 texts.append(abridged(" ".join(condition.text.split())))
                 remaining = {digest: part for digest, part in remaining.items() if digest not in own}
         texts += sorted(self._write_condition(part) for part in remaining.values())

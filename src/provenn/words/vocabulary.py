@@ -195,18 +195,12 @@ class Vocabulary:
         self, reading: Reading, because: Sequence[CitedFact], conclusion: Statement
     ) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
         """Return the facts of a proof over the user's criteria, and the proof as a chain ending in its conclusion."""
-        reasons = {statement: self._describe_reason(reading, statement, origin) for statement, origin in because}
-        restated = restate_proof([*reasons], conclusion, self.catalogs)
-        facts = {
-            fact.statement: self._restate_reason(fact, [reasons[replaced] for replaced in fact.replaced])
-            for fact in restated
-        }
+        facts, texts = self._restate_reasons(reading, because, conclusion)
         grounds = {
             statement: parse_statement(origin.premise)
             for statement, origin in because
             if origin.premise is not None and statement in facts
         }
-        texts = frozenset(text for fact in restated for text in fact.texts)
 
         def describe(statement: Statement) -> Reason:
             words = self._translate_restated(RestatedFact(statement, (), texts))
@@ -214,6 +208,24 @@ class Vocabulary:
 
         chain = build_chain(facts, conclusion, grounds, describe)
         return tuple(facts.values()), chain
+
+    def describe_facts(
+        self, reading: Reading, because: Sequence[CitedFact], conclusion: Statement
+    ) -> tuple[Reason, ...]:
+        """Return the facts of a proof over the user's criteria."""
+        return tuple(self._restate_reasons(reading, because, conclusion)[0].values())
+
+    def _restate_reasons(
+        self, reading: Reading, because: Sequence[CitedFact], conclusion: Statement
+    ) -> tuple[dict[Statement, Reason], frozenset[str]]:
+        """Return the facts of a proof over the user's criteria, by their statements over labels, and these criteria."""
+        reasons = {statement: self._describe_reason(reading, statement, origin) for statement, origin in because}
+        restated = restate_proof([*reasons], conclusion, self.catalogs)
+        facts = {
+            fact.statement: self._restate_reason(fact, [reasons[replaced] for replaced in fact.replaced])
+            for fact in restated
+        }
+        return facts, frozenset(text for fact in restated for text in fact.texts)
 
     def _restate_reason(self, restated: RestatedFact, reasons: Sequence[Reason]) -> Reason:
         """Return a fact of a restated proof, with the origins of the facts that it stands for."""

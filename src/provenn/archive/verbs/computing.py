@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from provenn.archive.verbs.part import ArchivePart
+from provenn.gate.local_paths import expand_home
 
 if TYPE_CHECKING:
     from provenn.archive.handle import Catalog
@@ -88,7 +88,7 @@ class Computing(ArchivePart):
         """
         from provenn.data.followed_exports import remove_export  # noqa: PLC0415 - a command starts without it
 
-        self.context.write(remove_export, str(Path(path).absolute()))
+        self.context.write(remove_export, str(expand_home(path).absolute()))
 
     def runs(self, which: Catalog | str | None = None, *, most: int = 100) -> Sequence[Ran]:
         """Return the runs of a catalog, or all runs, the latest first, with their costs, reuse and savings."""

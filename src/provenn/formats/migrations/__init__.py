@@ -25,7 +25,7 @@ from provenn.database.fences import EPOCH
 from provenn.database.tables import VERSION, VERSION_TABLE, settings
 from provenn.database.transactions import Database
 from provenn.errors import ArchiveNotFoundError, ArchiveVersionError, CorruptArchiveError, ReadOnlyArchiveError
-from provenn.hints import Hint
+from provenn.hints import Hint, suggest_new_archive
 
 __all__ = ["Migration", "list_formats", "make_configuration", "migrate_format", "upgrade_tables"]
 
@@ -138,7 +138,7 @@ def _renew_epoch(connection: Connection) -> None:
 
 def _plan_migration(connection: Connection, database: Database, to: str) -> Migration:
     if not inspect(connection).has_table(VERSION_TABLE):
-        raise ArchiveNotFoundError(f"{database.place} holds no archive", hint="create one: provenn init")
+        raise ArchiveNotFoundError(f"{database.place} holds no archive", hint=suggest_new_archive(database.place))
     before = connection.scalar(select(table(VERSION_TABLE, column("version_num")).c.version_num))
     if before not in list_formats():
         raise ArchiveVersionError(
