@@ -46,13 +46,23 @@ def test_counts_are_not_carried_over_unproved(survey):
     archive["stars"].select("x < 0.5", name="low")
     assert archive["low"].count() == 10
     assert archive["stars"].count() == 20
-    survey.write(1)
+    survey.write(1, x=[0.1, *[0.7] * 19])
     archive.refresh()
     assert (archive.bounds("low").low, archive.bounds("low").high) == (10, 30), "all earlier ones, and some of 20"
     assert archive["low"].plan().rows != Rows.exactly(10)
-    assert archive["low"].count() == 10
-    survey.write(0, 20, x=[0.1] * 20)
+    assert archive["low"].count() == 11
+    survey.write(0, 20, x=[*[0.1] * 19, 0.7])
     archive.refresh()
     assert archive.bounds("low").low < 10, "the counted sources are gone"
     assert archive["low"].count() == 20
     assert archive["low@1"].plan().rows == Rows.exactly(10)
+
+
+def test_counts_are_carried_over_where_the_new_files_state_that_they_have_no_such_source(survey):
+    archive = survey.archive
+    archive["stars"].select("x < 0.5", name="low")
+    assert archive["low"].count() == 10
+    survey.write(1)
+    archive.refresh()
+    assert (archive.bounds("low").low, archive.bounds("low").high) == (10, 10)
+    assert archive["low"].count() == 10
