@@ -229,7 +229,7 @@ def change(archive, *statements):
 
 
 def test_an_archive_that_is_not_there(tmp_path):
-    with pytest.raises(errors.ArchiveNotFoundError, match="provenn init"):
+    with pytest.raises(errors.ArchiveNotFoundError, match="omit create=False"):
         provenn.open(tmp_path / "nowhere", create=False)
     assert not (tmp_path / "nowhere").exists()
 

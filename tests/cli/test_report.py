@@ -57,7 +57,7 @@ def test_for_programs(survey: Session, tmp_path: Path):
     [
         ("report nothing -o '{}/a.html'", "no catalog is named 'nothing'"),
         ("report both -o '{}'", "is a folder"),
-        ("report both -o '{}/none/a.html'", "cannot be written: No such file or directory"),
+        ("report both -o '{}/none/a.html'", "create the folder first"),
         ("report both", "Missing option"),
         ("report both -o - --json", "cannot both go to the"),
     ],

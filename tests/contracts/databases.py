@@ -40,7 +40,7 @@ class DatabaseContract:
             yield database
 
     def test_an_archive_is_made_only_when_asked_for(self, nowhere):
-        with pytest.raises(ArchiveNotFoundError, match="provenn init"):
+        with pytest.raises(ArchiveNotFoundError, match="omit create=False"):
             open_database(nowhere)
         with open_database(nowhere, create=True) as result, result.reading() as reading:
             assert set(inspect(reading.connection).get_table_names()) == {*metadata.tables, VERSION_TABLE}
