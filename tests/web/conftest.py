@@ -3,18 +3,61 @@
 import shutil
 import warnings
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum
 from pathlib import Path
+from types import NoneType
 
 import pytest
 
 import provenn
 from provenn.web import create_app
 from provenn.web.guarding import guard_app
+from provenn.web.remembering import ViewAnswer
 from tests.web.survey import make_survey
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # starlette would rather have another httpx
     from starlette.testclient import TestClient
+
+
+PLAIN = (str, int, float, bytes, date, Decimal, Enum, NoneType)
+
+
+def find_undescribed(content: object) -> object:
+    """Return a part of the content of a page that its text does not describe whole, or None if there is none."""
+    parts = [content]
+    while parts:
+        part = parts.pop()
+        if is_dataclass(part):
+            known = fields(part)
+            if not (type(part).__dataclass_params__.repr and all(field.repr for field in known)):
+                return part
+            parts += (getattr(part, field.name) for field in known)
+        elif isinstance(part, dict):
+            parts += (*part, *part.values())
+        elif isinstance(part, tuple | list | set | frozenset):
+            parts += part
+        elif not isinstance(part, PLAIN):
+            return part
+    return None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def described() -> Iterator[None]:
+    """Make sure that the identity of a page, which is made of the text of its content, tells it from other contents."""
+    build = ViewAnswer.of
+
+    def build_described(content: object) -> ViewAnswer:
+        undescribed = find_undescribed(content)
+        assert undescribed is None, f"the text of {type(undescribed)} may leave something out"
+        return build(content)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ViewAnswer, "of", build_described)
+        yield
 
 
 @pytest.fixture(scope="session")
