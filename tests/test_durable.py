@@ -136,7 +136,7 @@ def write_report(_archive, folder):
 
 
 def write_picture(_archive, folder):
-    write_svg("<svg/>", folder / "picture.svg")
+    write_svg("<svg/>", folder / "picture.svg", overwrite=False)
 
 
 def allow_module(_archive, _folder):

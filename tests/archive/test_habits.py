@@ -46,7 +46,7 @@ def test_a_catalog_without_a_name_is_called_by_its_definition(stars):
     assert stars.plan().what == "stars"
     bright = stars.select("vmag < 6")
     assert bright.plan().what == "stars where vmag < 6"
-    assert bright.select("plx > 3").plan().what == bright.select("plx > 3").digest[:12], "words would be too many"
+    assert bright.select("plx > 3").plan().what == "stars where vmag < 6 where plx > 3"
     assert bright.named("bright").plan().what == "bright"
 
 

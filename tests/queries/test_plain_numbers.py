@@ -64,12 +64,14 @@ def is_converted(catalog):
 @pytest.mark.parametrize("dialect", ["spark", "duckdb", "adql"])
 @pytest.mark.parametrize("text", MIXED)
 def test_columns_in_different_units_are_not_compared(worlds, text, dialect):
-    with pytest.raises(QueryError, match=r"different units|not a function of ADQL"):
+    with pytest.raises(QueryError, match=r"different units|not a function of ADQL|ADQL has no windows"):
         worlds[0].translate(text, dialect=dialect)
 
 
-@pytest.mark.parametrize("dialect", ["spark", "adql"])
-@pytest.mark.parametrize("text", LATER)
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [(text, dialect) for text in LATER for dialect in ("spark", "adql") if dialect != "adql" or "OVER" not in text],
+)
 def test_values_of_groups_windows_and_subqueries_are_plain_numbers(worlds, text, dialect):
     """Criteria would convert them; the part that compares them is opaque instead, and Spark takes the numbers."""
     results = [world.translate(text, dialect=dialect) for world in worlds]

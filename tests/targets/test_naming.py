@@ -143,7 +143,7 @@ def test_bad_references_are_told(archive, tmp_path, text, match, hint):
 def test_a_catalog_by_itself_still_reads_its_own_attributes_alone(releases):
     with pytest.raises(CriterionError, match=r"there is no attribute 'DR1\.g'") as caught:
         releases[1].select("DR1.g > 1")
-    assert caught.value.hint == "write gwithout a catalog: only attributes of this catalog can be used"
+    assert caught.value.hint == "write g without a catalog: only attributes of this catalog can be used"
     odd = releases[1].rename({"g": "DR1.g"})
     assert odd.select("DR1.g > 1") == odd.select("`DR1.g` > 1"), "a name with a dot needs no backquotes"
 

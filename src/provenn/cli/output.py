@@ -121,7 +121,7 @@ _BRANCHES = " │├└─"
 
 
 def _wrap_line(line: str, width: int | None) -> str:
-    """Return a line broken between words to fit the terminal, if there is one; words are never broken.
+    """Return a line broken between words to fit the terminal, if there is one; only what is longer is broken inside.
 
     >>> print(_wrap_line("├── near: the sources of stars", 20))
     ├── near: the
@@ -137,7 +137,6 @@ def _wrap_line(line: str, width: int | None) -> str:
         width,
         initial_indent=indent,
         subsequent_indent=below,
-        break_long_words=False,
         break_on_hyphens=False,
     )
     return "\n".join(wrapped)
