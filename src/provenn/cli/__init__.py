@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from provenn._version import __version__
-from provenn.cli.failures import report_error
+from provenn.cli.failures import asks_for_json, report_error, report_usage_as_json
 from provenn.cli.habits import translate_habits
 from provenn.cli.registry import COMMANDS, GROUPS
 
@@ -33,6 +33,8 @@ _LIKENESS = 0.7
 """How much alike a command and what was typed instead must be: ``slect`` and ``select`` are, and more than 0.9."""
 _FEW = 6
 """How many commands of a group are listed in place of a suggestion."""
+_AS_JSON = "provenn.as_json"
+"""Where a context keeps whether the command line asks for JSON."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer has no name for it
 
 
@@ -72,6 +74,7 @@ class _Commands(_Group):
     """The group of all commands; it reports errors as messages instead of stack traces."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the context of typer's own click
+        ctx.meta[_AS_JSON] = asks_for_json(args)
         try:
             return super().parse_args(ctx, translate_habits(args))
         except _UsageError as error:
@@ -80,6 +83,7 @@ class _Commands(_Group):
             if owners:
                 command_name = next((argument for argument in args if argument in owners), owners[0])
                 _set_message(error, f"{option} comes after the command: provenn {command_name} {option}")
+            _report_usage(error, ctx)
             raise
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - as above
@@ -96,6 +100,7 @@ class _Commands(_Group):
                 _set_message(error, message)
             _reword(error)
             _add_example(error)
+            _report_usage(error, ctx)
             raise
         except KeyboardInterrupt as interrupt:
             if ctx.params["debug"]:
@@ -106,7 +111,7 @@ class _Commands(_Group):
             # When the reader of the output is gone, typer ends quietly.
             if ctx.params["debug"] or isinstance(error, BrokenPipeError):
                 raise
-            raise typer.Exit(report_error(error)) from error
+            raise typer.Exit(report_error(error, as_json=ctx.meta[_AS_JSON])) from error
 
 
 def _list_options(command: Any, ctx: Any) -> set[str]:  # noqa: ANN401 - of typer's own click
@@ -117,6 +122,12 @@ def _list_options(command: Any, ctx: Any) -> set[str]:  # noqa: ANN401 - of type
 def _set_message(error: Any, message: str) -> None:  # noqa: ANN401 - of typer's own click
     """Replace the message of a usage error, and drop the options that click would suggest instead."""
     error.message, error.possibilities = message, None
+
+
+def _report_usage(error: Any, ctx: Any) -> None:  # noqa: ANN401 - of typer's own click
+    """Write a usage error as JSON if the command line asks for JSON."""
+    if ctx.meta[_AS_JSON]:
+        report_usage_as_json(error.format_message())
 
 
 def _reword(error: Any) -> None:  # noqa: ANN401 - of typer's own click

@@ -5,8 +5,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +22,7 @@ __all__ = [
     "check_svg_file",
     "find_width",
     "write_error",
-    "write_errors_as_json",
+    "write_error_as_json",
     "write_json",
     "write_nothing",
     "write_paragraphs",
@@ -66,22 +65,15 @@ def write_json(answer: Any) -> None:  # noqa: ANN401 - JSON is what json takes
     typer.echo(json.dumps(answer))
 
 
-@contextmanager
-def write_errors_as_json(as_json: bool) -> Iterator[None]:
-    """Write an error of the body as JSON if `as_json` is set, and raise it again for people to read."""
-    try:
-        yield
-    except ProvennError as error:
-        if as_json:
-            description: dict[str, Any] = {"kind": type(error).__name__, "message": error.message}
-            description["hint"] = phrase_for_command(error.hint)
-            if isinstance(error, ContradictionError):
-                description["conflict"] = [str(fact) for fact in error.conflict.facts]
-                description["open_universe"] = error.conflict.open_universe
-                if counts := getattr(error.conflict, "counts", ()):  # only a conflict of counts has them
-                    description["counts"] = [str(count) for count in counts]
-            write_json({"error": description})
-        raise
+def write_error_as_json(error: ProvennError, kind: str) -> None:
+    """Write an error as JSON, under the name of its kind."""
+    description: dict[str, Any] = {"kind": kind, "message": error.message, "hint": phrase_for_command(error.hint)}
+    if isinstance(error, ContradictionError):
+        description["conflict"] = [str(fact) for fact in error.conflict.facts]
+        description["open_universe"] = error.conflict.open_universe
+        if counts := getattr(error.conflict, "counts", ()):  # only a conflict of counts has them
+            description["counts"] = [str(count) for count in counts]
+    write_json({"error": description})
 
 
 def write_error(error: ProvennError) -> None:

@@ -39,7 +39,7 @@ def plot_attributes(
     - `provenn plot hipparcos bv vmag --svg colours.svg`
     """
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    with open_archive_at(archive_path, spark=spark, notices=notices) as archive:
         plot = archive[catalog].plot(x, y, engine=choose_engine(engine))
         sources = len(plot.curves) if plot.counts is None else int(plot.counts.sum())
         data = {

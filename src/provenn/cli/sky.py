@@ -40,7 +40,7 @@ def draw_sky(
     - `provenn sky bright --svg bright.svg`
     """
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    with open_archive_at(archive_path, spark=spark, notices=notices) as archive:
         sky_map = archive[catalog].sky(*(others or ()), engine=choose_engine(engine))
         layers = [
             {"name": layer.name, "sources": layer.cells.total, "unplaced": layer.cells.unplaced}
