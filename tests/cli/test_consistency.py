@@ -216,6 +216,8 @@ def test_wrong_options_are_json_for_those_who_asked_for_it(asked: Session, comma
         "show --json",
         "head bright -n none --json",
         "compare stars bright --svg nowhere/picture.svg --json",  # refused before the archive is opened
+        "compare stars bright --svg - --json",  # two answers for one output
+        "lineage both --json --svg -",
         "exchange export -o nowhere/lineage.jsonl --json",
         "diff {0} {0}/damaged --json",  # two archives are open
     ],

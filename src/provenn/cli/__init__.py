@@ -21,6 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 from provenn._version import __version__
 from provenn.cli.failures import asks_for_json, report_error, report_usage_as_json
 from provenn.cli.habits import translate_habits
+from provenn.cli.output import IS_JSON_WANTED
 from provenn.cli.registry import COMMANDS, GROUPS
 
 __all__ = ["app", "main", "make_app"]
@@ -33,8 +34,6 @@ _LIKENESS = 0.7
 """How much alike a command and what was typed instead must be: ``slect`` and ``select`` are, and more than 0.9."""
 _FEW = 6
 """How many commands of a group are listed in place of a suggestion."""
-_AS_JSON = "provenn.as_json"
-"""Where a context keeps whether the command line asks for JSON."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer has no name for it
 
 
@@ -74,7 +73,7 @@ class _Commands(_Group):
     """The group of all commands; it reports errors as messages instead of stack traces."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the context of typer's own click
-        ctx.meta[_AS_JSON] = asks_for_json(args)
+        ctx.meta[IS_JSON_WANTED] = asks_for_json(args)
         try:
             return super().parse_args(ctx, translate_habits(args))
         except _UsageError as error:
@@ -111,7 +110,7 @@ class _Commands(_Group):
             # When the reader of the output is gone, typer ends quietly.
             if ctx.params["debug"] or isinstance(error, BrokenPipeError):
                 raise
-            raise typer.Exit(report_error(error, as_json=ctx.meta[_AS_JSON])) from error
+            raise typer.Exit(report_error(error, as_json=ctx.meta[IS_JSON_WANTED])) from error
 
 
 def _list_options(command: Any, ctx: Any) -> set[str]:  # noqa: ANN401 - of typer's own click
@@ -126,7 +125,7 @@ def _set_message(error: Any, message: str) -> None:  # noqa: ANN401 - of typer's
 
 def _report_usage(error: Any, ctx: Any) -> None:  # noqa: ANN401 - of typer's own click
     """Write a usage error as JSON if the command line asks for JSON."""
-    if ctx.meta[_AS_JSON]:
+    if ctx.meta[IS_JSON_WANTED]:
         report_usage_as_json(error.format_message())
 
 

@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -16,6 +16,7 @@ from provenn.errors import ContradictionError, ProvennError
 from provenn.hints import phrase_for_command
 
 __all__ = [
+    "IS_JSON_WANTED",
     "AsJson",
     "Overwrite",
     "SvgFile",
@@ -33,9 +34,14 @@ __all__ = [
 
 AsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
 
+IS_JSON_WANTED: Final = "provenn.is_json_wanted"
+"""Where the contexts of a command line keep whether ``--json`` is given, which callbacks of earlier options need."""
+
 
 def check_svg_file(context: typer.Context, file: Path | None) -> Path | None:
     """Return the path of a picture, checked before anything is computed; a file is replaced only with --overwrite."""
+    if file == Path("-") and context.meta.get(IS_JSON_WANTED):
+        raise typer.BadParameter("the picture and JSON cannot both go to the standard output")
     if file is not None and file != Path("-"):
         from provenn.archive.picture_files import check_svg_path  # noqa: PLC0415 - few commands write pictures
 
