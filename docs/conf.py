@@ -9,6 +9,7 @@ version = release = __version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "  # a copied example can be pasted
 copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp ~ .c1"  # comments after a prompt, such as exit statuses: zsh passes them on
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = True

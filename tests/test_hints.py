@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import provenn
 from provenn.cli import app
-from provenn.cli.output import write_error, write_errors_as_json
+from provenn.cli.output import write_error, write_error_as_json
 from provenn.errors import BaseFilesError, DefinitionError
 from provenn.hints import Hint, phrase_for_command, phrase_for_page
 from provenn.web.asking import make_problem
@@ -146,7 +146,6 @@ def test_each_interface_shows_its_own_words(capsys):
     assert str(error) == "it exists\npass overwrite=True"
     write_error(error)
     assert capsys.readouterr().err == "provenn: it exists\nhint: add --overwrite\n"
-    with pytest.raises(DefinitionError), write_errors_as_json(True):
-        raise error
+    write_error_as_json(error, "DefinitionError")
     assert json.loads(capsys.readouterr().out)["error"]["hint"] == "add --overwrite"
     assert make_problem("name", error).hint == "rename it"

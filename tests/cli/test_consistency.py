@@ -102,6 +102,136 @@ def test_every_variable_of_the_environment_is_in_the_reference():
     assert [one for one in sorted(used) if f"`{one}`" not in section] == []
 
 
+# --- JSON ---
+
+
+ANSWERED = {  # what answers without Spark, a server or a hub; the other commands are named below
+    "init": "--archive new",
+    "ingest": "again {0}/few.csv -k id -p thing",
+    "append": "things {0}/more.csv",
+    "refresh": "",
+    "redefine": "bright bright --plan",
+    "ls": "nothing-of-this-name",
+    "show": "both",
+    "lineage": "both --svg lineage.svg",
+    "name": "other both",
+    "log": "both",
+    "diff": "stars bright",
+    "audit": "",
+    "report": "both -o report.html",
+    "backup": "backup",
+    "migrate": "--dry-run",
+    "select": "stars 'vmag < 5'",
+    "restrict": "stars bright",
+    "exclude": "stars bright",
+    "sample": "stars 0.5",
+    "keep": "stars vmag",
+    "rename": "stars vmag=v",
+    "derive": "stars v2='vmag * 2'",
+    "combine": "bright near",
+    "concat": "bright faint",
+    "crossmatch": "stars near --radius 2 --left plx dec --right plx dec",
+    "matched": "pairs --side left",
+    "unmatched": "pairs --side left",
+    "lookup": "things twins --on twin --prefix of_",
+    "having": "stars bright --on hip",
+    "without": "stars bright --on hip",
+    "group": "stars --by spect --population kind n='count(*)'",
+    "first": "stars --by spect --order plx",
+    "explode": "curves mags",
+    "sql": "'SELECT hip FROM stars WHERE vmag < -100' --plan",
+    "relate": "stars bright --why",
+    "bounds": "'stars & bright'",
+    "compare": "stars bright near",
+    "prove": "'bright <= stars'",
+    "declare": "'nonempty(bright)'",
+    "retract": "1",
+    "facts": "bright",
+    "target": "bright vmag --plan",
+    "head": "bright",
+    "count": "bright",
+    "plot": "stars vmag plx --svg plot.svg",
+    "exports": "",
+    "fragments": "",
+    "runs": "",
+    "gc": "",
+    "check": "",
+    "warm": "--status",
+    "calculator": "half --sql 'half=vmag / 2'",
+    "calculators": "",
+    "allow": "",
+    "prefer": "vmag stars",
+    "doctor": "",
+    "example": "",
+    "table": "",
+    "archive export": "archive.provenn",
+    "exchange export": "-o lineage.jsonl",
+    "project new": "surveys",
+    "project ls": "",
+    "token new": "dan",
+    "token ls": "",
+    "quota set": "dan --stored 1GB",
+    "quota show": "dan",
+    "quota ls": "",
+}
+ELSEWHERE = {  # tried with what they need: Spark, a server, a hub, a project of dbt, or another command before
+    *("operation", "serve", "sky", "export", "store", "demo", "archive import", "exchange import"),
+    *("dbt import", "dbt check", "dbt diff", "samp send", "samp listen", "samp clients", "samp hub"),
+    *("project add", "project remove", "token revoke"),
+}
+
+
+def read_json(text: str) -> object:
+    """Read a text that is JSON and nothing else; NaN and infinities are not."""
+    return json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+
+
+def test_every_command_is_asked_for_json():
+    assert {*ANSWERED} | ELSEWHERE == {*COMMANDS}
+
+
+@pytest.mark.parametrize("command", ANSWERED)
+def test_an_answer_in_json_is_alone_on_stdout(filled: Session, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    result = filled.run(f"{command} {ANSWERED[command].format(filled.folder)} --json")
+    assert result.exit_code == 0, result.output
+    assert read_json(result.stdout) is not None
+
+
+@each_command
+def test_wrong_options_are_json_for_those_who_asked_for_it(asked: Session, command):
+    result = asked.run(f"{command} --nonsense --json")
+    assert result.exit_code == 2
+    error = read_json(result.stdout)["error"]
+    assert error["kind"] == "UsageError"
+    assert "--nonsense" in error["message"]
+    assert "--nonsense" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "nosuch --json",
+        "--json ls",
+        "show --json",
+        "head bright -n none --json",
+        "compare stars bright --svg nowhere/picture.svg --json",  # refused before the archive is opened
+        "compare stars bright --svg - --json",  # two answers for one output
+        "lineage both --json --svg -",
+        "exchange export -o nowhere/lineage.jsonl --json",
+        "diff {0} {0}/damaged --json",  # two archives are open
+    ],
+)
+def test_an_error_is_json_wherever_it_arises_and_only_once(asked: Session, typed):
+    damaged = asked.folder / "damaged"
+    damaged.mkdir(exist_ok=True)
+    (damaged / "provenn.sqlite").write_bytes(b"no database" * 1000)
+    result = asked.run(typed.format(asked.folder))
+    assert result.exit_code == 2
+    assert read_json(result.stdout)["error"]["message"]
+    assert result.stderr
+
+
 # --- errors ---
 
 
@@ -181,6 +311,19 @@ def test_every_command_that_takes_a_name_is_tried_with_a_wrong_one():
 
 
 @pytest.fixture(scope="module")
+def filled(made, tmp_path_factory) -> Session:
+    """An archive with something of every kind, which commands may change."""
+    session = Session(copytree(made["whole"], tmp_path_factory.mktemp("filled") / "survey"))
+    few, more = session.folder / "few.csv", session.folder / "more.csv"
+    few.write_text("id,twin\n1,2\n2,\n", encoding="utf-8")
+    more.write_text("id,twin\n3,1\n", encoding="utf-8")
+    session(f"ingest things '{few}' -k id -p thing")
+    session("rename things twin=other --name twins")
+    session("exclude stars bright --name faint")
+    return session
+
+
+@pytest.fixture(scope="module")
 def asked(made, tmp_path_factory) -> Session:
     """The paper's example, of which nothing is changed by what is refused."""
     return Session(copytree(made["survey"], tmp_path_factory.mktemp("asked") / "survey"))
@@ -210,7 +353,8 @@ def test_a_wrong_name_is_told_on_stderr_alone_and_stdout_stays_clean(asked: Sess
 )
 def test_what_is_not_there_is_told_with_what_was_meant(arguments, told):
     done = run(*arguments, COLUMNS="200")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert done.returncode == 2
+    assert bool(done.stdout) == ("--json" in arguments)
     assert told in done.stderr
 
 
@@ -220,14 +364,14 @@ def broken(monkeypatch):
     failure = []
     monkeypatch.setattr(cli.app, "registered_commands", list(cli.app.registered_commands))
 
-    def fail() -> None:
+    def fail(*, json: bool = False) -> None:  # noqa: ARG001 - the option is read where errors are reported
         raise failure[0]
 
     cli.app.command("fail")(fail)
 
-    def attempt(error, *before):
+    def attempt(error, *before, after=()):
         failure[:] = [error]
-        return CliRunner().invoke(cli.app, [*before, "fail"])
+        return CliRunner().invoke(cli.app, [*before, "fail", *after])
 
     return attempt
 
@@ -241,11 +385,16 @@ def test_a_bug_is_told_as_one_with_exit_status_70_and_no_stack_trace(broken):
     assert "--debug" in result.stderr
     assert "Traceback" not in result.stderr
     assert isinstance(broken(ZeroDivisionError(), "--debug").exception, ZeroDivisionError)
+    result = broken(ZeroDivisionError("division by zero"), after=["--json"])
+    assert result.exit_code == 70
+    assert json.loads(result.stdout)["error"]["kind"] == "InternalError"
 
 
 def test_what_the_surroundings_refuse_is_no_bug(broken):
     result = broken(PermissionError(13, "Permission denied", "/data/x"))
     assert (result.exit_code, result.stderr.split("\n")[0]) == (2, "provenn: /data/x: Permission denied")
+    result = broken(PermissionError(13, "Permission denied", "/data/x"), after=["--json"])
+    assert json.loads(result.stdout)["error"]["message"] == "/data/x: Permission denied"
     from sqlalchemy.exc import OperationalError  # noqa: PLC0415 - only here
 
     result = broken(OperationalError("INSERT", {}, Exception("database or disk is full")))

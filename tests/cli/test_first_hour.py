@@ -207,6 +207,16 @@ def test_base_files_are_checked_before_spark_starts(survey, tmp_path):
         file.write_bytes(content)
 
 
+@pytest.mark.usefixtures("without_spark")
+def test_calculators_are_checked_before_spark_starts(survey, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fits_of_mine.py").write_text("def fit(batch):\n    return batch.rename(columns={'vmag': 'fit'})\n")
+    survey("calculator fitted fits_of_mine:fit --input vmag --output fit=double")
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert "the module of the calculator fits_of_mine:fit cannot be found" in survey.fails("target bright fit")
+
+
 # --- what to do next ---
 
 

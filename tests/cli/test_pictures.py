@@ -58,6 +58,16 @@ def test_plot_writes_a_density(run, tmp_path):
     assert "vmag" in output
 
 
+@pytest.mark.parametrize("words", [("sky", "stars"), ("plot", "stars", "vmag", "bv")], ids=" ".join)
+def test_a_dash_is_the_standard_output_and_no_file(run, tmp_path, words):
+    code, output = run(*words, "--svg", "-")
+    assert code == 0
+    assert output.startswith("<svg")
+    assert output.endswith("</svg>\n")
+    assert not (tmp_path / "-").exists()
+    assert run(*words, "--svg", "-", "--json")[0] == 2
+
+
 def test_a_report_has_the_map_once_it_was_counted(run, tmp_path):
     run("report", "stars", "-o", "before.html")
     run("sky", "stars", "--svg", "sky.svg")

@@ -1,8 +1,10 @@
 """What names must do, on every database."""
 
 import pytest
+from sqlalchemy import update
 
 from provenn.catalogs import KeepAttributes
+from provenn.database.tables import name_history, names
 from provenn.definitions import catalog_names, catalog_store, naming_history
 from provenn.errors import CatalogNameError, UnknownCatalogError
 from provenn.formats.opening import open_database
@@ -108,10 +110,24 @@ class NamesContract:
             assert catalog_names.find_named_digest(writing, "stars") == ONE.digest
             assert catalog_names.find_named_digest(writing, "new") is None
 
-    @pytest.mark.parametrize("name", ["", " ", " x", "x ", "a\nb", "a\0b", "x" * 201, "0123456789abcdef" * 4])
+    @pytest.mark.parametrize("name", ["", " ", " x", "x ", "a\nb", "a\0b", "x" * 201, "0123456789abcdef" * 4, "-x"])
     def test_an_unfit_name_is_refused(self, filled, name):
         with filled.writing() as writing, pytest.raises(CatalogNameError, match="cannot name a catalog"):
             catalog_names.assign_name(writing, name, ONE.digest)
+        with filled.writing() as writing, pytest.raises(CatalogNameError, match="cannot name a catalog"):
+            catalog_names.assign_names(writing, {name: ONE.digest})
+
+    def test_a_name_of_an_earlier_version_that_begins_with_a_dash_is_used_on(self, filled):
+        with filled.writing() as writing:
+            catalog_names.assign_name(writing, "x", ONE.digest)
+            for table in (names, name_history):
+                writing.connection.execute(update(table).where(table.c.name == "x").values(name="-x"))
+            catalog_names.assign_name(writing, "-x", ONE.digest, visibility="public")
+            catalog_names.assign_names(writing, {"-x": ONE.digest})
+            catalog_names.move_name(writing, "-x", ONE.digest)
+            assert catalog_names.find_named_digest(writing, "-x") == ONE.digest
+            catalog_names.remove_name(writing, "-x")
+            assert catalog_names.find_named_digest(writing, "-x") is None
 
     @pytest.mark.parametrize(
         "name", ["x", "hipparcos 1997", "B-V < 0.5", "星", "ünï", "'; DROP TABLE names; --", "a" * 200]

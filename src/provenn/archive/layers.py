@@ -92,7 +92,7 @@ def _check_name(reading: Reading, name: str) -> None:
     """
     earlier, core = (catalog_names.find_named_digest(reading, text) for text in (name, _name_core(name)))
     if earlier is None:
-        catalog_names.check_name(name)
+        catalog_names.check_new_name(name)
         return
     bases = list_bases(cone(catalog_store.get_catalog(reading, earlier)))
     if core not in {base.digest for base in bases}:

@@ -19,8 +19,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from provenn._version import __version__
-from provenn.cli.failures import report_error
+from provenn.cli.failures import asks_for_json, report_error, report_usage_as_json
 from provenn.cli.habits import translate_habits
+from provenn.cli.output import IS_JSON_WANTED
 from provenn.cli.registry import COMMANDS, GROUPS
 
 __all__ = ["app", "main", "make_app"]
@@ -72,6 +73,7 @@ class _Commands(_Group):
     """The group of all commands; it reports errors as messages instead of stack traces."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the context of typer's own click
+        ctx.meta[IS_JSON_WANTED] = asks_for_json(args)
         try:
             return super().parse_args(ctx, translate_habits(args))
         except _UsageError as error:
@@ -80,6 +82,7 @@ class _Commands(_Group):
             if owners:
                 command_name = next((argument for argument in args if argument in owners), owners[0])
                 _set_message(error, f"{option} comes after the command: provenn {command_name} {option}")
+            _report_usage(error, ctx)
             raise
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - as above
@@ -96,6 +99,7 @@ class _Commands(_Group):
                 _set_message(error, message)
             _reword(error)
             _add_example(error)
+            _report_usage(error, ctx)
             raise
         except KeyboardInterrupt as interrupt:
             if ctx.params["debug"]:
@@ -106,7 +110,7 @@ class _Commands(_Group):
             # When the reader of the output is gone, typer ends quietly.
             if ctx.params["debug"] or isinstance(error, BrokenPipeError):
                 raise
-            raise typer.Exit(report_error(error)) from error
+            raise typer.Exit(report_error(error, as_json=ctx.meta[IS_JSON_WANTED])) from error
 
 
 def _list_options(command: Any, ctx: Any) -> set[str]:  # noqa: ANN401 - of typer's own click
@@ -117,6 +121,12 @@ def _list_options(command: Any, ctx: Any) -> set[str]:  # noqa: ANN401 - of type
 def _set_message(error: Any, message: str) -> None:  # noqa: ANN401 - of typer's own click
     """Replace the message of a usage error, and drop the options that click would suggest instead."""
     error.message, error.possibilities = message, None
+
+
+def _report_usage(error: Any, ctx: Any) -> None:  # noqa: ANN401 - of typer's own click
+    """Write a usage error as JSON if the command line asks for JSON."""
+    if ctx.meta[IS_JSON_WANTED]:
+        report_usage_as_json(error.format_message())
 
 
 def _reword(error: Any) -> None:  # noqa: ANN401 - of typer's own click

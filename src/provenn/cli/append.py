@@ -58,6 +58,6 @@ def append(
     - `provenn diff stars@1 stars`
     """
     options = parse_pairs(option or (), "KEY=VALUE")
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         catalog = archive.append(name, path, format=format_, options=options or None)
         write_catalog(catalog, name, as_json)

@@ -38,7 +38,7 @@ def export_archive(
     - `provenn archive export survey.provenn`
     - `provenn archive export bright.provenn --names bright`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         counts = archive.export_definitions(file, names or None)
     if as_json:
         write_json({"file": file, **counts})

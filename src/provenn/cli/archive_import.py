@@ -29,7 +29,7 @@ def import_archive(
     - `provenn archive import survey.provenn`
     - `provenn archive import survey.provenn --prefix ada/`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         result = archive.import_definitions(file, prefix=prefix)
     if as_json:
         write_json(

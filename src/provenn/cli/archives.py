@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from provenn.cli.completion import complete_catalog_names
-from provenn.cli.output import find_width, write_errors_as_json, write_json, write_text
+from provenn.cli.output import find_width, write_json, write_text
 from provenn.cli.table_fitting import fold_reason
 from provenn.hints import phrase_for_command
 
@@ -146,7 +146,6 @@ def is_address(path: str) -> bool:
 @contextmanager
 def open_archive_at(
     path: str,
-    as_json: bool = False,
     *,
     create: bool = False,
     spark: object | None = None,
@@ -155,14 +154,12 @@ def open_archive_at(
     is_short: bool = True,
     **confinement: Any,  # noqa: ANN401 - options of open_archive
 ) -> Iterator[Archive]:
-    """Open the archive of a command; errors are written as JSON if the command answers in JSON.
+    """Open the archive of a command.
 
     Parameters
     ----------
     path
         The folder, or the address of the database.
-    as_json
-        Whether the command answers in JSON.
     create
         Whether to create an archive if there is none.
     spark
@@ -176,20 +173,19 @@ def open_archive_at(
     confinement
         How calculators are confined: ``calculators_as`` and ``calculators_environment``, if the command specifies them.
     """
-    with write_errors_as_json(as_json):
-        from provenn.archive import open_archive  # noqa: PLC0415 - a command that only helps starts without it
+    from provenn.archive import open_archive  # noqa: PLC0415 - a command that only helps starts without it
 
-        database = path if is_address(path) else None
-        location: dict[str, Any] = {
-            "path": None if database else path,
-            "database": database,
-            "create": create,
-            "store": store,
-            "notify": _write_notice if notices is None else notices.append,
-        }
-        spark = "warm" if spark is None and is_short else spark
-        with open_archive(**location, spark=spark, progress=_show_progress, via="cli", **confinement) as archive:
-            yield archive
+    database = path if is_address(path) else None
+    location: dict[str, Any] = {
+        "path": None if database else path,
+        "database": database,
+        "create": create,
+        "store": store,
+        "notify": _write_notice if notices is None else notices.append,
+    }
+    spark = "warm" if spark is None and is_short else spark
+    with open_archive(**location, spark=spark, progress=_show_progress, via="cli", **confinement) as archive:
+        yield archive
 
 
 def _show_progress(progress: Progress) -> None:

@@ -34,7 +34,7 @@ def show_audit(
     - `provenn audit --action retract`
     - `provenn audit --head > audit-head.txt`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         if head:
             newest = archive.audit_head()
             write_json({"head": newest}) if as_json else write_text(newest or "the audit log is empty")

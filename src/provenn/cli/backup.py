@@ -46,7 +46,7 @@ def back_up(
     - `provenn backup ../survey-copy --data`
     - `provenn backup postgresql://host/surveys --archive survey-copy`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         lines = _ProgressLines()
         backup = archive.backup(
             place,

@@ -48,7 +48,7 @@ def show_bounds(
 
     - `provenn bounds "bright & near" --why`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         bounds = archive.bounds(expression)
         if as_json:
             write_json(_bounds_data(bounds))

@@ -72,7 +72,7 @@ def register_calculator(
     types, expressions = parse_pairs(outputs or (), "ATTRIBUTE=TYPE"), parse_pairs(sql or (), "ATTRIBUTE=EXPRESSION")
     unit_by_attribute = parse_pairs(units or (), "ATTRIBUTE=UNIT")
     options: Any = {"inputs": inputs or (), "outputs": types, "units": unit_by_attribute, "scope": scope}
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         if function is None:
             archive.calculator(name, sql=expressions, units=unit_by_attribute)
         else:

@@ -30,7 +30,7 @@ def show_calculators(
     - `provenn calculators`
     - `provenn calculators --code`: read the source of a notebook function before you allow it
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         calculators = [calculator_data(calculator) for calculator in archive.calculators()]
         if as_json:
             write_json(calculators)

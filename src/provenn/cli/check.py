@@ -55,7 +55,7 @@ def check(
     - `provenn check --deep --repair`
     - `provenn check --audit-head "$(cat audit-head.txt)"`
     """
-    with open_archive_at(archive_path, as_json, spark=spark) as archive:
+    with open_archive_at(archive_path, spark=spark) as archive:
         progress_line = _ProgressLine() if sys.stderr.isatty() else None
         soundness = archive.check(deep=deep, repair=repair, audit_head=audit_head, progress=progress_line)
     if as_json:

@@ -30,5 +30,5 @@ def combine(
 
     - `provenn combine bright near --name both`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].combine(*others, name=name), name, as_json)

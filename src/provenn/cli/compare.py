@@ -49,7 +49,7 @@ def compare(
 
     - `provenn compare bright near both --svg venn.svg`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         comparison = archive.compare(*catalogs)
         if as_json:
             write_json(

@@ -48,6 +48,6 @@ def concat(
     - `provenn concat north south --name sky`
     - `provenn concat new old --order first --name merged`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         new_catalog = archive[catalog].concat(*others, order="first" if order is OrderChoice.first else None, name=name)
         write_catalog(new_catalog, name, as_json)

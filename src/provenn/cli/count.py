@@ -34,7 +34,7 @@ def show_count(
     - `provenn count bright --check`
     """
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    with open_archive_at(archive_path, spark=spark, notices=notices) as archive:
         number = archive[catalog].count(check=check, engine=choose_engine(engine))
         if as_json:
             write_json({"catalog": catalog, "sources": number, **notices_data(notices)})

@@ -124,7 +124,7 @@ def crossmatch(
     """
     from provenn.catalogs.match_rule import read_matches  # noqa: PLC0415 - a command that is not called need not load it
 
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         pairs = archive[catalog].crossmatch(
             other,
             radius,

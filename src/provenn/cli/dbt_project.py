@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
-from provenn.cli.output import AsJson, write_errors_as_json, write_json, write_text
+from provenn.cli.output import AsJson, write_json, write_text
 
 if TYPE_CHECKING:
     from provenn.dbt.importing import ImportedProject
@@ -67,7 +67,7 @@ def import_project(
     - `provenn dbt import`
     - `provenn dbt import target/manifest.json --data events=events.parquet`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.dbt.importing import import_project as import_manifest  # noqa: PLC0415 - sqlglot is slow
 
         files = dict(split_name(text) for text in data or ())
@@ -122,15 +122,14 @@ def check_project(
     - `provenn dbt check target/manifest.json --why`
     - `provenn dbt check --markdown`
     """
-    with write_errors_as_json(as_json):
-        from provenn.dbt.check_reports import describe_findings, encode_findings  # noqa: PLC0415 - sqlglot is slow
-        from provenn.dbt.projects import check_manifest  # noqa: PLC0415 - see above
+    from provenn.dbt.check_reports import describe_findings, encode_findings  # noqa: PLC0415 - sqlglot is slow
+    from provenn.dbt.projects import check_manifest  # noqa: PLC0415 - see above
 
-        findings = check_manifest(manifest, dialect=dialect, full_refresh=full_refresh, why=why)
-        if as_json:
-            write_json(encode_findings(findings))
-        else:
-            write_text(describe_findings(findings, markdown=markdown))
+    findings = check_manifest(manifest, dialect=dialect, full_refresh=full_refresh, why=why)
+    if as_json:
+        write_json(encode_findings(findings))
+    else:
+        write_text(describe_findings(findings, markdown=markdown))
     raise typer.Exit(1 if findings.contradictions else 0)
 
 
@@ -154,13 +153,12 @@ def compare_projects(
     - `provenn dbt diff main/target/manifest.json target/manifest.json`
     - `provenn dbt diff main . --markdown`
     """
-    with write_errors_as_json(as_json):
-        from provenn.dbt.change_reports import describe_changes, encode_changes  # noqa: PLC0415 - sqlglot is slow
-        from provenn.dbt.differing import compare_manifests  # noqa: PLC0415 - see above
+    from provenn.dbt.change_reports import describe_changes, encode_changes  # noqa: PLC0415 - sqlglot is slow
+    from provenn.dbt.differing import compare_manifests  # noqa: PLC0415 - see above
 
-        changes = compare_manifests(old, new, dialect=dialect, full_refresh=full_refresh)
-        if as_json:
-            write_json(encode_changes(changes))
-        else:
-            write_text(describe_changes(changes, markdown=markdown))
+    changes = compare_manifests(old, new, dialect=dialect, full_refresh=full_refresh)
+    if as_json:
+        write_json(encode_changes(changes))
+    else:
+        write_text(describe_changes(changes, markdown=markdown))
     raise typer.Exit(1 if changes.affected else 0)

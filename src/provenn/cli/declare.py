@@ -47,7 +47,7 @@ def declare(
     - `provenn declare "disjoint(north, south)" --reason "declination ranges"`
     """
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, notices=notices) as archive:
+    with open_archive_at(archive_path, notices=notices) as archive:
         wanted_visibility = visibility or ("project" if project else "public")
         fact = archive.declare(statement, reason=reason, visibility=wanted_visibility, project=project)
         if as_json:

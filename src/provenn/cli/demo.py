@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import SparkUrl, open_archive_at
-from provenn.cli.output import AsJson, write_errors_as_json, write_json, write_paragraphs
+from provenn.cli.output import AsJson, write_json, write_paragraphs
 
 __all__ = ["show_demo"]
 
@@ -45,17 +45,16 @@ def show_demo(
     - `provenn demo /tmp/demo --offline`
     """
     began = perf_counter()
-    with write_errors_as_json(as_json):
-        from provenn.demo.generating import STARS  # noqa: PLC0415 - other commands start without it
-        from provenn.demo.settling import prepare_stars  # noqa: PLC0415
+    from provenn.demo.generating import STARS  # noqa: PLC0415 - other commands start without it
+    from provenn.demo.settling import prepare_stars  # noqa: PLC0415
 
-        demo_files = prepare_stars(folder, offline=offline, stars=stars or STARS, progress=_write_progress)
+    demo_files = prepare_stars(folder, offline=offline, stars=stars or STARS, progress=_write_progress)
     from provenn.demo.story import tell_story  # noqa: PLC0415 - as above
     from provenn.spark.engine import Engine  # noqa: PLC0415
 
     with (
         Engine(spark, brief=True) as engine,
-        open_archive_at(str(folder), as_json, create=True, spark=engine.session) as archive,
+        open_archive_at(str(folder), create=True, spark=engine.session) as archive,
     ):
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 120
         screens = tell_story(archive, demo_files, folder, width=width)

@@ -69,5 +69,5 @@ def derive(
         attribute: (text, unit_by_attribute[attribute]) if attribute in unit_by_attribute else text
         for attribute, text in expression_by_attribute.items()
     }
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].derive(calculator or definitions, name=name), name, as_json)

@@ -8,7 +8,7 @@ import typer
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, holds_archive, is_address, open_archive_at
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.dbt_project import AsMarkdown, split_name
-from provenn.cli.output import AsJson, write_errors_as_json, write_json, write_text
+from provenn.cli.output import AsJson, write_json, write_text
 
 if TYPE_CHECKING:
     from provenn.dbt.differing import ProjectChanges
@@ -84,7 +84,7 @@ def _holds_queries(path: str) -> bool:
 
 def _compare_catalogs(archive_path: str, old: str, new: str, *, as_json: bool) -> None:
     """Show what came and went between two catalogs."""
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         difference = archive.diff(old, new)
         if as_json:
             summary = difference.relation.summary
@@ -101,11 +101,10 @@ def _compare_folders(
 
     columns = {name: value.split(",") for name, value in map(split_name, keys)}
     if holds_archive(archive_path):
-        with open_archive_at(archive_path, as_json) as archive:
+        with open_archive_at(archive_path) as archive:
             changes = compare_folders(Path(old), Path(new), archive=archive, keys=columns, dialect=dialect)
     else:
-        with write_errors_as_json(as_json):
-            changes = compare_folders(Path(old), Path(new), keys=columns, dialect=dialect)
+        changes = compare_folders(Path(old), Path(new), keys=columns, dialect=dialect)
     _write_changes(changes, markdown=markdown, as_json=as_json)
 
 
@@ -113,7 +112,7 @@ def _compare_archives(old: str, new: str, *, markdown: bool, as_json: bool) -> N
     """Show what became of the names of an archive."""
     from provenn.dbt.other_versions import compare_archives  # noqa: PLC0415 - sqlglot takes long to import
 
-    with open_archive_at(old, as_json) as first, open_archive_at(new, as_json) as second:
+    with open_archive_at(old) as first, open_archive_at(new) as second:
         changes = compare_archives(first, second)
     _write_changes(changes, markdown=markdown, as_json=as_json)
 

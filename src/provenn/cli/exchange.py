@@ -63,7 +63,7 @@ def export_lineage(
     """
     if as_json and output == _STANDARD_STREAM:
         raise typer.BadParameter("lineage and JSON cannot both go to the standard output", param_hint="--json")
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.exchange import export_lineage as export  # noqa: PLC0415 - other commands start without it
 
         if output == _STANDARD_STREAM:
@@ -122,7 +122,7 @@ def import_lineage(
     - `provenn exchange import events.jsonl --key hip --population star`
     - `provenn exchange import events.jsonl -k id -p order --prefix spark:`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.exchange import import_lineage as import_events  # noqa: PLC0415 - other commands start without it
 
         with _open_events(file) as events:

@@ -33,5 +33,5 @@ def exclude(
 
     - `provenn exclude hipparcos bright --name faint`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].exclude(other, name=name), name, as_json)

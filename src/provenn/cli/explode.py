@@ -37,5 +37,5 @@ def explode(
 
     - `provenn explode curves mags times --population point --name points`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].explode(arrays, population=population, name=name), name, as_json)

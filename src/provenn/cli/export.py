@@ -108,7 +108,7 @@ def export(
     if place is None or (path and output):
         raise typer.BadParameter("expected one path: PATH, or --output PATH")
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    with open_archive_at(archive_path, spark=spark, notices=notices) as archive:
         file = archive[catalog].write(
             place,
             format=format_,

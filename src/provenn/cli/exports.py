@@ -26,7 +26,7 @@ def show_exports(
     - `provenn exports`
     - `provenn exports --stop bright.fits`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         if stop is not None:
             archive.stop_following(stop)
         exports = archive.exports()

@@ -42,7 +42,7 @@ def show_facts(
     - `provenn facts`
     - `provenn facts north --all`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         facts = archive.facts(catalog, retracted=everything)
         if as_json:
             write_json(

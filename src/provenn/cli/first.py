@@ -43,5 +43,5 @@ def define_first(
     - `provenn first detections --by objid --order "mjd DESC" --name latest`
     - `provenn first detections --by objid --order "mag" --number 2 --name brightest`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].first(by, order, n=number, name=name), name, as_json)

@@ -39,7 +39,7 @@ def show_fragments(
     - `provenn fragments`
     - `provenn fragments bright --all`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         fragments = archive.fragments(catalog, dropped=everything)
         if as_json:
             write_json([fragment_data(stored) for stored in fragments])

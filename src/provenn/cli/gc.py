@@ -34,7 +34,7 @@ def collect_garbage(
     - `provenn gc --limit 10GB`
     """
     size_limit = None if limit is None else read_size(limit)
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         collection = archive.collect_garbage(limit=size_limit, dry_run=dry_run)
         if as_json:
             write_json(

@@ -58,6 +58,6 @@ def define_groups(
     - `provenn group detections --by night --by band`
     """
     aggregate_by_attribute = parse_pairs(aggregates or (), "ATTRIBUTE=AGGREGATE")
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         groups = archive[catalog].group(by, aggregate_by_attribute, population=population, name=name)
         write_catalog(groups, name, as_json)

@@ -45,5 +45,5 @@ def define_having(
 
     - `provenn having objects detections --on objid --name detected`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].having(members, on=on, name=name), name, as_json)

@@ -35,7 +35,7 @@ def show_head(
     - `provenn head bright -n 3`
     """
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    with open_archive_at(archive_path, spark=spark, notices=notices) as archive:
         rows = archive[catalog].collect_first_rows(most, check=check, engine=choose_engine(engine))
         if as_json:
             write_json({**rows_data(rows), **notices_data(notices)})

@@ -153,7 +153,7 @@ def ingest(
     if key and no_key:
         raise typer.BadParameter("use either --key or --no-key, not both")
     types, options = parse_pairs(schema or (), "COLUMN=TYPE"), parse_pairs(option or (), "KEY=VALUE")
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         if not key and not no_key:
             reading = {"format": format_, "schema": types or None, "options": options or None, "null": null}
             raise typer.BadParameter(_ask_for_key(archive, path, reading))

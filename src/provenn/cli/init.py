@@ -45,7 +45,7 @@ def init(
     if folder is not None and database is not None:
         raise typer.BadParameter("an archive is in a folder or in a database, not in both", param_hint="--database")
     place = database or folder or archive_path
-    with open_archive_at(place, as_json, create=True, store=store) as archive:
+    with open_archive_at(place, create=True, store=store) as archive:
         if as_json:
             write_json({"archive": archive.place, "catalogs": len(archive)})
         else:

@@ -33,5 +33,5 @@ def keep(
 
     - `provenn keep hipparcos vmag plx --name short`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].keep(*attributes, name=name), name, as_json)

@@ -55,7 +55,7 @@ def show_lineage(
     - `provenn lineage hipparcos --direction down`
     - `provenn lineage both --svg both.svg`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         if svg is not None:
             neighbourhood = _find_neighbourhood(archive, catalog, depth, direction or "both", most)
             write_svg(neighbourhood.svg(), svg, overwrite=overwrite)

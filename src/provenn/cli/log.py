@@ -31,7 +31,7 @@ def show_log(
 
     - `provenn log bright`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         changes = archive.log(name)
         if as_json:
             write_json(

@@ -67,7 +67,7 @@ def look_up(
     - `provenn lookup detections objects --on objid --attribute vmag --name detected`
     - `provenn lookup detections objects --on objid --missing null --prefix star_`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         looked_up = archive[catalog].lookup(
             other, on=on, attributes=attributes or None, missing=missing.value, prefix=prefix, name=name
         )

@@ -52,7 +52,7 @@ def list_catalogs(
     - `provenn ls vmag --all`
     - `provenn ls --attribute dist_pc --sort name`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         filters: dict[str, Any] = {"kind": kind, "population": population, "attribute": attribute, "owner": owner}
         matches = archive.search(text, **filters, named=not everything, sort=sort, most=most + 1)
         rows = matches[:most]

@@ -36,7 +36,7 @@ def define_matched(
 
     - `provenn matched pairs --side left --name counterparts`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(
             archive[catalog].matched("left" if side is SideChoice.left else "right", name=name), name, as_json
         )

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, is_address
-from provenn.cli.output import AsJson, write_errors_as_json, write_json, write_text
+from provenn.cli.output import AsJson, write_json, write_text
 
 __all__ = ["migrate_archive"]
 
@@ -33,15 +33,14 @@ def migrate_archive(
     - `provenn migrate --dry-run`
     - `provenn migrate --to 0004 --dry-run`
     """
-    with write_errors_as_json(as_json):
-        from pathlib import Path  # noqa: PLC0415 - as below
+    from pathlib import Path  # noqa: PLC0415 - as below
 
-        from provenn.archive import DATABASE  # noqa: PLC0415 - a command that only helps starts without it
-        from provenn.database.tables import VERSION  # noqa: PLC0415
-        from provenn.formats.migrations import migrate_format  # noqa: PLC0415
+    from provenn.archive import DATABASE  # noqa: PLC0415 - a command that only helps starts without it
+    from provenn.database.tables import VERSION  # noqa: PLC0415
+    from provenn.formats.migrations import migrate_format  # noqa: PLC0415
 
-        database = archive_path if is_address(archive_path) else Path(archive_path) / DATABASE
-        migration = migrate_format(database, VERSION if to is None else to, dry_run=dry_run, lose=lose)
+    database = archive_path if is_address(archive_path) else Path(archive_path) / DATABASE
+    migration = migrate_format(database, VERSION if to is None else to, dry_run=dry_run, lose=lose)
     if as_json:
         write_json(
             {

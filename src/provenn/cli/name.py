@@ -51,7 +51,7 @@ def set_name(
     """
     if delete == (catalog is not None) or (delete and move):
         raise typer.BadParameter("give either a catalog or --delete")
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         if catalog is not None:
             wanted_visibility = visibility or ("project" if project else None)
             named_catalog = archive.name(catalog, name, move=move, visibility=wanted_visibility, project=project)

@@ -27,7 +27,7 @@ def show_operation(
 
     - `provenn operation 0123456789abcdef0123456789abcdef`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         operation = archive.operation(number)
     if as_json:
         write_json(

@@ -5,10 +5,9 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -17,13 +16,14 @@ from provenn.errors import ContradictionError, ProvennError
 from provenn.hints import phrase_for_command
 
 __all__ = [
+    "IS_JSON_WANTED",
     "AsJson",
     "Overwrite",
     "SvgFile",
     "check_svg_file",
     "find_width",
     "write_error",
-    "write_errors_as_json",
+    "write_error_as_json",
     "write_json",
     "write_nothing",
     "write_paragraphs",
@@ -34,9 +34,14 @@ __all__ = [
 
 AsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
 
+IS_JSON_WANTED: Final = "provenn.is_json_wanted"
+"""Where the contexts of a command line keep whether ``--json`` is given, which callbacks of earlier options need."""
+
 
 def check_svg_file(context: typer.Context, file: Path | None) -> Path | None:
     """Return the path of a picture, checked before anything is computed; a file is replaced only with --overwrite."""
+    if file == Path("-") and context.meta.get(IS_JSON_WANTED):
+        raise typer.BadParameter("the picture and JSON cannot both go to the standard output")
     if file is not None and file != Path("-"):
         from provenn.archive.picture_files import check_svg_path  # noqa: PLC0415 - few commands write pictures
 
@@ -66,22 +71,15 @@ def write_json(answer: Any) -> None:  # noqa: ANN401 - JSON is what json takes
     typer.echo(json.dumps(answer))
 
 
-@contextmanager
-def write_errors_as_json(as_json: bool) -> Iterator[None]:
-    """Write an error of the body as JSON if `as_json` is set, and raise it again for people to read."""
-    try:
-        yield
-    except ProvennError as error:
-        if as_json:
-            description: dict[str, Any] = {"kind": type(error).__name__, "message": error.message}
-            description["hint"] = phrase_for_command(error.hint)
-            if isinstance(error, ContradictionError):
-                description["conflict"] = [str(fact) for fact in error.conflict.facts]
-                description["open_universe"] = error.conflict.open_universe
-                if counts := getattr(error.conflict, "counts", ()):  # only a conflict of counts has them
-                    description["counts"] = [str(count) for count in counts]
-            write_json({"error": description})
-        raise
+def write_error_as_json(error: ProvennError, kind: str) -> None:
+    """Write an error as JSON, under the name of its kind."""
+    description: dict[str, Any] = {"kind": kind, "message": error.message, "hint": phrase_for_command(error.hint)}
+    if isinstance(error, ContradictionError):
+        description["conflict"] = [str(fact) for fact in error.conflict.facts]
+        description["open_universe"] = error.conflict.open_universe
+        if counts := getattr(error.conflict, "counts", ()):  # only a conflict of counts has them
+            description["counts"] = [str(count) for count in counts]
+    write_json({"error": description})
 
 
 def write_error(error: ProvennError) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,7 +40,8 @@ def plot_attributes(
     - `provenn plot hipparcos bv vmag --svg colours.svg`
     """
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    listed_notices = None if svg == Path("-") else notices  # beside a picture they go to the standard error
+    with open_archive_at(archive_path, spark=spark, notices=listed_notices) as archive:
         plot = archive[catalog].plot(x, y, engine=choose_engine(engine))
         sources = len(plot.curves) if plot.counts is None else int(plot.counts.sum())
         data = {

@@ -37,7 +37,7 @@ def prefer(
     - `provenn prefer z photo_z`: z is the output of the calculator photo_z
     - `provenn prefer vmag hipparcos`: vmag is that of the catalog hipparcos
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         before = archive.prefer(attribute, provider)
         if as_json:
             earlier = (

@@ -25,7 +25,7 @@ def new_project(project: _Project, *, archive_path: ArchivePath = CURRENT_FOLDER
 
     - `provenn project new pulsars`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         archive.new_project(project)
         _write_project(archive, project, as_json)
 
@@ -39,7 +39,7 @@ def add_member(
 
     - `provenn project add pulsars jocelyn`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         archive.add_member(project, person)
         _write_project(archive, project, as_json)
 
@@ -53,7 +53,7 @@ def remove_member(
 
     - `provenn project remove pulsars jocelyn`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         archive.remove_member(project, person)
         _write_project(archive, project, as_json)
 
@@ -65,7 +65,7 @@ def list_projects(*, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson
 
     - `provenn project ls`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         projects = [_project_data(archive, project.name) for project in archive.projects()]
         if as_json:
             write_json(projects)

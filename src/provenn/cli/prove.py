@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, holds_archive, open_archive_at
-from provenn.cli.output import AsJson, Overwrite, SvgFile, write_errors_as_json, write_json, write_paragraphs, write_svg
+from provenn.cli.output import AsJson, Overwrite, SvgFile, write_json, write_paragraphs, write_svg
 from provenn.errors import UnknownCatalogError
 from provenn.hints import phrase_for_command
 
@@ -113,25 +113,24 @@ def prove(
     used_archive = None if no_archive else archive_path
     if closed and used_archive is not None:
         raise typer.BadParameter("the universe of an archive is open: use --closed with --no-archive")
-    with write_errors_as_json(as_json):
-        from provenn.cli.given import collect_facts  # noqa: PLC0415 - other commands start without the logic
+    from provenn.cli.given import collect_facts  # noqa: PLC0415 - other commands start without the logic
 
-        places = collect_facts(given_facts or (), facts or ())
-        view: ModuleType
-        answer: StatementAnswer | Proof
-        if used_archive is not None and is_implied and _is_about_arbitrary_sets(statement, places, used_archive):
-            typer.echo("note: none of these names is a catalog of the archive in this folder", err=True)
-            used_archive = None
-        if used_archive is None:
-            view, answer = _prove_from_facts(statement, places, closed, budget)
-        else:
-            view, answer = _prove_in_archive(statement, places, used_archive, budget)
-        if as_json:
-            write_json(view.answer_data(answer))
-        elif svg != Path("-"):
-            write_paragraphs(view.answer_paragraphs(answer))
-        if svg is not None:
-            write_svg(view.answer_svg(answer), svg, overwrite=overwrite)
+    places = collect_facts(given_facts or (), facts or ())
+    view: ModuleType
+    answer: StatementAnswer | Proof
+    if used_archive is not None and is_implied and _is_about_arbitrary_sets(statement, places, used_archive):
+        typer.echo("note: none of these names is a catalog of the archive in this folder", err=True)
+        used_archive = None
+    if used_archive is None:
+        view, answer = _prove_from_facts(statement, places, closed, budget)
+    else:
+        view, answer = _prove_in_archive(statement, places, used_archive, budget)
+    if as_json:
+        write_json(view.answer_data(answer))
+    elif svg != Path("-"):
+        write_paragraphs(view.answer_paragraphs(answer))
+    if svg is not None:
+        write_svg(view.answer_svg(answer), svg, overwrite=overwrite)
     raise typer.Exit(0 if answer.proved else 1)
 
 

@@ -51,7 +51,7 @@ def set_quota(
     - `provenn quota set ada --stored none`
     """
     texts = {"stored": stored, "downloads": downloads, "jobs": jobs, "questions": questions}
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.archive.quotas import EVERYONE, list_usage, set_quotas  # noqa: PLC0415 - others start without it
 
         if (who is None) != everyone:
@@ -80,7 +80,7 @@ def show_quota(
     - `provenn quota show`
     - `provenn quota show ada --json`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.archive.quotas import list_usage  # noqa: PLC0415 - see above
 
         person = who or archive.who
@@ -95,7 +95,7 @@ def list_quotas(*, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson =
 
     - `provenn quota ls`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.archive.quotas import EVERYONE, KINDS  # noqa: PLC0415 - see above
         from provenn.archive.quotas import list_quotas as fetch_quotas  # noqa: PLC0415
 

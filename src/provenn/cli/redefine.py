@@ -49,7 +49,7 @@ def redefine(
     - `provenn redefine bright --where "vmag < 7" --plan`
     - `provenn redefine bright 3c6fb3ef`
     """
-    with open_archive_at(archive_path, as_json, spark=spark) as archive:
+    with open_archive_at(archive_path, spark=spark) as archive:
         redefined = archive.redefine(name, catalog, where=where, plan=plan)
         if as_json:
             write_json({"name": name, "catalogs": [entry.to_json() for entry in redefined.catalogs]})

@@ -44,7 +44,7 @@ def refresh(
     - `provenn refresh --plan`
     - `provenn refresh stars`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         refreshed = archive.refresh(*(names or ()), plan=plan)
         if as_json:
             write_json([_to_json(entry) for entry in refreshed])

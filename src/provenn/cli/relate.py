@@ -67,7 +67,7 @@ def relate(
 
     - `provenn relate bright both --why`
     """
-    with open_archive_at(archive_path, as_json, spark=spark) as archive:
+    with open_archive_at(archive_path, spark=spark) as archive:
         relation = archive.relate(left, right, why=why)
         overlap = archive.overlap(left, right) if look and relation.summary == "unknown" else None
         if overlap is not None:

@@ -40,5 +40,5 @@ def rename(
     - `provenn rename stars "B-V=b_v"`
     """
     renamed = parse_pairs(names, "OLD=NEW")
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].rename(renamed, name=name), name, as_json)

@@ -39,7 +39,7 @@ def report(
     """
     if as_json and output == _STANDARD_OUTPUT:
         raise typer.BadParameter("the report and JSON cannot both go to the standard output", param_hint="--json")
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.web.standalone_report import make_report, render_report  # noqa: PLC0415 - other commands start without it
 
         if output != _STANDARD_OUTPUT:

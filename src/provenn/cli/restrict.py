@@ -33,5 +33,5 @@ def restrict(
 
     - `provenn restrict hipparcos named --name named_stars`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].restrict(other, name=name), name, as_json)

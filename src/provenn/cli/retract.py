@@ -30,7 +30,7 @@ def retract(
 
     - `provenn retract 3 --reason "they overlap near the equator"`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         fact = archive.retract(number, reason=reason)
         unproved = [catalog.name for catalog in archive.unproved()]
         if as_json:

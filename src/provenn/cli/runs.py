@@ -37,7 +37,7 @@ def show_runs(
 
     - `provenn runs --most 10`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         runs = archive.runs(catalog, most=most)
         if as_json:
             write_json([_run_data(run) for run in runs])

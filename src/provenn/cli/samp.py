@@ -10,7 +10,7 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, open_archive_at
 from provenn.cli.completion import complete_attribute_names
-from provenn.cli.output import AsJson, write_error, write_errors_as_json, write_json, write_table, write_text
+from provenn.cli.output import AsJson, write_error, write_json, write_table, write_text
 from provenn.hints import phrase_for_command
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def send(
     - `provenn samp send bright`
     - `provenn samp send bright --attributes vmag --attributes dist_pc --to topcat`
     """
-    with open_archive_at(archive_path, as_json, spark=spark) as archive:
+    with open_archive_at(archive_path, spark=spark) as archive:
         from provenn.samp import send as send_table  # noqa: PLC0415 - other commands start without it
 
         catalog_handle = archive[catalog]
@@ -113,7 +113,7 @@ def listen(
 
     - `provenn samp listen`
     """
-    with open_archive_at(archive_path, as_json, spark=spark, is_short=False) as archive:
+    with open_archive_at(archive_path, spark=spark, is_short=False) as archive:
         from provenn.samp import PULL  # noqa: PLC0415 - other commands start without it
         from provenn.samp import listen as answer  # noqa: PLC0415
 
@@ -134,10 +134,9 @@ def list_clients(*, hub: HubFile = None, as_json: AsJson = False) -> None:
 
     - `provenn samp clients`
     """
-    with write_errors_as_json(as_json):
-        from provenn.samp.hubs import clients  # noqa: PLC0415 - other commands start without it
+    from provenn.samp.hubs import clients  # noqa: PLC0415 - other commands start without it
 
-        hub_clients = clients(hub)
+    hub_clients = clients(hub)
     if as_json:
         write_json(
             [{"client": client.id, "name": client.name, "mtypes": list(client.mtypes)} for client in hub_clients]
@@ -158,17 +157,16 @@ def run_hub(*, hub: HubFile = None, as_json: AsJson = False) -> None:
 
     - `provenn samp hub`
     """
-    with write_errors_as_json(as_json):
-        from provenn.samp import hubs  # noqa: PLC0415 - other commands start without it
+    from provenn.samp import hubs  # noqa: PLC0415 - other commands start without it
 
-        def ready(lock: str) -> None:
-            if as_json:
-                write_json({"hub": lock})
-            else:
-                write_text(f"the hub is running: {lock}\nPress Ctrl-C to stop")
+    def ready(lock: str) -> None:
+        if as_json:
+            write_json({"hub": lock})
+        else:
+            write_text(f"the hub is running: {lock}\nPress Ctrl-C to stop")
 
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as in `listen`
-        hubs.run_hub(hub, ready=ready, wait=lambda: _wait_for_interrupt(Event()))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as in `listen`
+    hubs.run_hub(hub, ready=ready, wait=lambda: _wait_for_interrupt(Event()))
 
 
 def _wait_for_interrupt(never: Event) -> None:

@@ -30,5 +30,5 @@ def sample(
 
     - `provenn sample hipparcos 0.1 --seed 1 --name few`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].sample(fraction, seed=seed, name=name), name, as_json)

@@ -65,7 +65,7 @@ def select(
     regions = list(_build_regions(cone, box, polygon, moc, on))
     if criterion is None and not regions:
         raise typer.BadParameter("give a criterion or a region of the sky", param_hint="CRITERION")
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         schema = archive[catalog].definition.schema
         texts = [] if criterion is None else [f"({criterion})" if regions else criterion]
         texts += [criterion_on(region, schema) for region in regions]

@@ -229,7 +229,7 @@ def serve(
     """
     confinement: Any = {"calculators_as": calculators_as, "calculators_environment": calculators_environment}
     upload = read_size(tap_upload)
-    with open_archive_at(archive_path, as_json, spark=spark, is_short=False, **confinement) as archive:
+    with open_archive_at(archive_path, spark=spark, is_short=False, **confinement) as archive:
         from provenn.tap.service_limits import ServiceLimits  # noqa: PLC0415 - other commands start without it
         from provenn.web.connections import ConnectionLimits  # noqa: PLC0415
         from provenn.web.encryption import Certificate  # noqa: PLC0415

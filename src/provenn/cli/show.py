@@ -14,7 +14,7 @@ def show(catalog: CatalogName, *, archive_path: ArchivePath = CURRENT_FOLDER, as
 
     - `provenn show bright`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         description = archive.describe(catalog)
         if as_json:
             write_json(catalog_data(description))

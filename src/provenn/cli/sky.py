@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -40,7 +41,8 @@ def draw_sky(
     - `provenn sky bright --svg bright.svg`
     """
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    listed_notices = None if svg == Path("-") else notices  # beside a picture they go to the standard error
+    with open_archive_at(archive_path, spark=spark, notices=listed_notices) as archive:
         sky_map = archive[catalog].sky(*(others or ()), engine=choose_engine(engine))
         layers = [
             {"name": layer.name, "sources": layer.cells.total, "unplaced": layer.cells.unplaced}

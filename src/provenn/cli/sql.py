@@ -77,7 +77,7 @@ def answer_sql(
     if query == "-":
         query = typer.get_text_stream("stdin").read()
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    with open_archive_at(archive_path, spark=spark, notices=notices) as archive:
         from provenn.archive.query_answers import answer_query  # noqa: PLC0415 - loads sqlglot
 
         parts: dict[str, Any] = {}

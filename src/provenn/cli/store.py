@@ -45,7 +45,7 @@ def store(
     - `provenn store bright dist_pc photo_z`
     """
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    with open_archive_at(archive_path, spark=spark, notices=notices) as archive:
         stored = archive.store(catalog, attributes=attributes or None)
         if as_json:
             write_json({**notices_data(notices), **fragment_data(stored)})

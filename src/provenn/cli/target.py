@@ -118,7 +118,7 @@ def answer_target(
     if follow and output is None:
         raise typer.BadParameter("--follow needs a file: add --output FILE")
     notices: list[Notice] = []
-    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+    with open_archive_at(archive_path, spark=spark, notices=notices) as archive:
         options: Any = {"where": where, "missing": missing, "keep": keep}
         target = archive.target(sources, attributes, **options)
         if svg is not None:

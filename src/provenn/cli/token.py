@@ -39,7 +39,7 @@ def new_token(
 
     - `provenn token new ada --role author --expires 90`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.archive.tokens import issue_token  # noqa: PLC0415 - other commands start without it
 
         token, secret = issue_token(archive, who, role, days=expires)
@@ -59,7 +59,7 @@ def list_tokens(*, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson =
 
     - `provenn token ls`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.archive.tokens import list_tokens as fetch_tokens  # noqa: PLC0415 - see above
 
         tokens = fetch_tokens(archive)
@@ -96,7 +96,7 @@ def revoke_token(
 
     - `provenn token revoke 3`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         from provenn.archive.tokens import revoke_token as revoke  # noqa: PLC0415 - see above
 
         token = revoke(archive, number)

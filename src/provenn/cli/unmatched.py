@@ -29,7 +29,7 @@ def define_unmatched(
 
     - `provenn unmatched pairs --side left --name lonely`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(
             archive[catalog].unmatched("left" if side is SideChoice.left else "right", name=name), name, as_json
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provenn.cli.output import AsJson, write_errors_as_json, write_json, write_text
+from provenn.cli.output import AsJson, write_json, write_text
 
 if TYPE_CHECKING:
     from provenn.spark.warm.asking import WarmStatus
@@ -51,19 +51,18 @@ def warm(
         raise typer.BadParameter("choose one of --stop and --status")
     if now and not stop:
         raise typer.BadParameter("--now needs --stop")
-    with write_errors_as_json(as_json):
-        from provenn.spark.warm import asking  # noqa: PLC0415 - only this command needs it
+    from provenn.spark.warm import asking  # noqa: PLC0415 - only this command needs it
 
-        if stop:
-            if not as_json and asking.is_keeper_starting():
-                typer.echo("Spark is starting: it ends as soon as it has started", err=True)
-            _write(asking.stop_keeper(now=now), as_json, is_stopped=True)
-        elif status:
-            _write(asking.find_warm_spark(), as_json)
-        else:
-            if not as_json and asking.find_warm_spark() is None:
-                typer.echo("starting Spark in the background", err=True)
-            _write(asking.start_keeper(idle), as_json)
+    if stop:
+        if not as_json and asking.is_keeper_starting():
+            typer.echo("Spark is starting: it ends as soon as it has started", err=True)
+        _write(asking.stop_keeper(now=now), as_json, is_stopped=True)
+    elif status:
+        _write(asking.find_warm_spark(), as_json)
+    else:
+        if not as_json and asking.find_warm_spark() is None:
+            typer.echo("starting Spark in the background", err=True)
+        _write(asking.start_keeper(idle), as_json)
 
 
 def _write(status: WarmStatus | None, as_json: bool, *, is_stopped: bool = False) -> None:

@@ -22,5 +22,5 @@ def define_without(
 
     - `provenn without objects detections --on objid --name undetected`
     """
-    with open_archive_at(archive_path, as_json) as archive:
+    with open_archive_at(archive_path) as archive:
         write_catalog(archive[catalog].without(members, on=on, name=name), name, as_json)

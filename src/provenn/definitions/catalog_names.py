@@ -33,6 +33,7 @@ __all__ = [
     "assign_names",
     "check_movable",
     "check_name",
+    "check_new_name",
     "filter_owned_names",
     "find_named_digest",
     "find_names_by_digest",
@@ -109,6 +110,7 @@ def assign_name(
         projects.require_project(writing, project)
     existing = _find_name(writing, name)
     if existing is None:
+        check_new_name(name)
         _require_catalog(writing, digest)
         if _is_taken_by_others(writing, name):
             raise CatalogNameError(f"the name {name} is taken", hint="choose another name")
@@ -148,7 +150,7 @@ def assign_names(writing: Writing, digests: Mapping[str, CatalogDigest]) -> None
             raise CatalogNameError(
                 f"{name} already names the catalog {record.catalog[:12]}", hint="choose another name"
             )
-    new_names = [name for name in checked_names if name not in existing]
+    new_names = [check_new_name(name) for name in checked_names if name not in existing]
     if not new_names:
         return
     _require_catalogs(writing, {digests[name] for name in new_names})
@@ -343,6 +345,22 @@ def check_name(name: str) -> CatalogName:
             f"{name} cannot name a catalog: it looks like a digest", hint="choose a name that is not hexadecimal"
         )
     return CatalogName(name)
+
+
+def check_new_name(name: str) -> CatalogName:
+    """Return a text as a name to be given to a catalog; what earlier versions named otherwise keeps its name.
+
+    Raises
+    ------
+    CatalogNameError
+        If the text is unfit, or a command would take it for an option.
+    """
+    if isinstance(name, str) and name.startswith("-"):
+        raise CatalogNameError(
+            f"{name[:LONGEST]!r} cannot name a catalog: commands take it for an option",
+            hint="choose a name that begins with another character",
+        )
+    return check_name(name)
 
 
 def _find_name(reading: Reading, name: str) -> NameRecord | None:

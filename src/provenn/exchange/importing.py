@@ -215,7 +215,7 @@ def _choose_names(
 
 def _is_valid_name(name: str) -> bool:
     try:
-        catalog_names.check_name(name)
+        catalog_names.check_new_name(name)
     except CatalogNameError:
         return False
     return True

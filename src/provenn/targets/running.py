@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from provenn.catalogs import PythonCalculator
+from provenn.catalogs.calculators.allowed import check_allowed
 from provenn.data.fragments import record_use
 from provenn.errors import SparkNeededError
 from provenn.files.file_set import TABLE
@@ -181,9 +183,14 @@ def _try_look(
 
 
 def _check_before_start(place: Workplace[P], plan: P) -> None:
-    """Check base files before Spark starts, which takes longer; a running Spark checks them as it reads them."""
-    if not place.pipeline().engine.is_started:
-        place.check_bases(base for base in plan.bases if base.files.format != TABLE)
+    """Check base files and calculators before Spark starts, which takes longer; later they are checked once more."""
+    if place.pipeline().engine.is_started:
+        return
+    for calculation in plan.calculations:
+        if isinstance(calculation.calculator, PythonCalculator):
+            check_allowed(calculation.calculator)
+            calculation.calculator.check()
+    place.check_bases(base for base in plan.bases if base.files.format != TABLE)
 
 
 def _compute(
