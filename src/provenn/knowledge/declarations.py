@@ -111,8 +111,8 @@ def declare_fact(
     if origin == "declared":
         audit_log.record_action(writing, "declare", f"fact #{inserted.id}", f"{visibility} {project or ''}".strip())
     all_bases = {*bases, *(digest for definition in lineage for digest in definition.constituents)}
-    hidden = find_filed_numbers(writing, all_bases) - {inserted.id, *(fact.id for fact in known)}
-    _suspend_hidden_facts(writing, inserted, hidden)
+    unread = find_filed_numbers(writing, all_bases) - {inserted.id, *(fact.id for fact in known)}
+    _suspend_hidden_facts(writing, inserted, unread - find_usable_numbers(writing, unread))
     return inserted
 
 
