@@ -36,7 +36,7 @@ install: $(STAMP) ## the virtual environment, with all that tests and checks nee
 demo: $(PACKAGE) ## what provenn does, on real stars; leaves an archive in provenn-demo: 1 minute
 	@$(BIN)/provenn demo
 
-test: $(STAMP) ## the test suite: some 26 minutes on two cores
+test: $(STAMP) ## the test suite: some 28 minutes on two cores
 	$(BIN)/python -m pytest -q $(PARALLEL) -m "not campaign" --durations 30
 
 campaign: $(STAMP) ## the long random runs that `make test` leaves out: many hours
